@@ -2,7 +2,7 @@
 #
 #   docker build -t orrery .
 #   head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' > orrery.key && chmod 600 orrery.key && sudo chown 10001 orrery.key
-#   docker run --read-only -p 7770:7770/udp -v $PWD/orrery.key:/run/secrets/orrery.key:ro -v orrery:/var/lib/orrery orrery \
+#   docker run --read-only -p 7770:7770/udp -p 7780:7780/tcp -v $PWD/orrery.key:/run/secrets/orrery.key:ro -v orrery:/var/lib/orrery orrery \
 #       serve /usr/local/share/orrery/scenes/yard.json --bind 0.0.0.0 --key-file /run/secrets/orrery.key \
 #       --record /var/lib/orrery/replays --public HOST:7770
 #
@@ -42,7 +42,7 @@ USER 10001:10001
 WORKDIR /var/lib/orrery
 RUN ["orrery", "doctor"]
 VOLUME /var/lib/orrery
-EXPOSE 7770/udp
+EXPOSE 7770/udp 7780/tcp
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["orrery"]
 CMD ["serve", "/usr/local/share/orrery/scenes/yard.json", "--bind", "0.0.0.0", "--port", "7770", \

@@ -24,8 +24,10 @@ static_assert(ORRERY_NO_SLOT == protocol::kNoSlot && ORRERY_NO_SHAPE == sim::kNo
 // no smaller one: these do not grow.
 static_assert(sizeof(orrery_client_config) ==
               offsetof(orrery_client_config, max_delay_ticks_x10) + sizeof(orrery_client_config::max_delay_ticks_x10));
-static_assert(sizeof(orrery_samples) ==
-              offsetof(orrery_samples, angular_velocities) + sizeof(orrery_samples::angular_velocities));
+constexpr size_t kSamplesEnd =
+    offsetof(orrery_samples, angular_velocities) + sizeof(orrery_samples::angular_velocities);
+static_assert(sizeof(orrery_samples) >= kSamplesEnd &&
+              sizeof(orrery_samples) - kSamplesEnd < alignof(orrery_samples));  // pointers of 32 bits leave a gap
 
 static_assert(static_cast<int>(EndReason::mirror) == ORRERY_END_MIRROR);
 static_assert(static_cast<int>(Certainty::cancelled) == ORRERY_CERTAINTY_CANCELLED);

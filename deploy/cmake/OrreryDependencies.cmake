@@ -1,5 +1,5 @@
 # Libraries without a CMake package of their own, as imported targets: orrery::xxhash, orrery::sodium, orrery::zstd,
-# orrery::flatbuffers. Included by the build and, installed, by orrery-config.cmake: so an installed package finds them
+# orrery::flatbuffers, orrery::wslay. Included by the build and, installed, by orrery-config.cmake: so an installed package finds them
 # again where it is used and holds no path of the machine that built it.
 
 # orrery_find_library(target library header debian_package): without the library there is no target, and
@@ -33,6 +33,8 @@ macro(orrery_find)
       orrery_find_library(sodium sodium sodium.h libsodium-dev)
     elseif(orrery_target STREQUAL "zstd")
       orrery_find_library(zstd zstd zstd.h libzstd-dev)
+    elseif(orrery_target STREQUAL "wslay")
+      orrery_find_library(wslay wslay wslay/wslay.h libwslay-dev)
     endif()
   endforeach()
 endmacro()

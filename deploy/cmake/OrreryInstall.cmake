@@ -42,6 +42,21 @@ endif()
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/client_sdk/examples/sumo" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/examples")
 
+# The C# binding. Clang reads the header for its declarations; where there is no clang or no Python it is left out.
+find_program(ORRERY_CLANG NAMES clang-14 clang-19 clang)
+find_program(ORRERY_PYTHON NAMES python3)
+if(TARGET orrery_client_shared AND ORRERY_CLANG AND ORRERY_PYTHON)
+  set(csharp "${PROJECT_SOURCE_DIR}/client_sdk/csharp")
+  set(csharp_native "${PROJECT_BINARY_DIR}/share/orrery/csharp/OrreryNative.cs")
+  set(csharp_header "${PROJECT_SOURCE_DIR}/client_sdk/include/orrery/client.h")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/orrery/csharp")
+  add_custom_command(OUTPUT "${csharp_native}"
+    COMMAND "${ORRERY_PYTHON}" "${csharp}/generate.py" "${csharp_header}" "${csharp_native}" --clang "${ORRERY_CLANG}"
+    DEPENDS "${csharp_header}" "${csharp}/generate.py" "${csharp}/c_header.py" VERBATIM)
+  add_custom_target(orrery_csharp ALL DEPENDS "${csharp_native}")
+  install(FILES "${csharp_native}" "${csharp}/Client.cs" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/csharp")
+endif()
+
 # What a scene may say: the schema, and that for editors, which the program makes of it.
 install(FILES "${PROJECT_SOURCE_DIR}/protocol/scene/scene.fbs" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
 if(TARGET orrery AND NOT CMAKE_CROSSCOMPILING)
@@ -74,6 +89,6 @@ endfunction()
 orrery_pkg_config(sim "Deterministic rigid-body simulation (C++20, static)" "" "-lorrery_sim -lhwy -lxxhash" "")
 orrery_pkg_config(protocol "Scenes, recordings and the network protocol (C++20, static)" "orrery-sim"
   "-lorrery_protocol -lflatbuffers -lsodium -lzstd -lxxhash" "")
-orrery_pkg_config(server "A room and its host (C++20, static)" "orrery-protocol, spdlog" "-lorrery_server -ldl -pthread" "")
+orrery_pkg_config(server "A room and its host (C++20, static)" "orrery-protocol, spdlog" "-lorrery_server -lwslay -ldl -pthread" "")
 orrery_pkg_config(client "The client SDK (C; shared, or static with --static)" "" "-lorrery_client"
   "-lorrery_protocol -lorrery_sim -lhwy -lflatbuffers -lsodium -lzstd -lxxhash -lstdc++ -lm")

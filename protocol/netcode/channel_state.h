@@ -1,9 +1,10 @@
-// The inside of Channel, which reliable.cpp (sending) and reliable_receive.cpp share.
+// The inside of Channel, which reliable.cpp (sending), reliable_receive.cpp and reliable_lossless.cpp share.
 #pragma once
 
 #include <array>
 
 #include "protocol/netcode/byte_queue.h"
+#include "protocol/netcode/rate_control.h"
 #include "protocol/netcode/reliable.h"
 #include "protocol/netcode/replay_protection.h"
 #include "protocol/netcode/rtt_estimator.h"
@@ -32,22 +33,27 @@ struct Channel::State {
         Fate fate = Fate::none;
         bool wants_ack = false;
         std::uint8_t tags = 0, ranges = 0, game_ranges = 0;  // ranges of the game stream come first
+        std::uint16_t bytes = 0;
         std::uint64_t sequence = 0;
         TimeNs sent = 0;
         bool has_ack = false;
         std::uint64_t acked_up_to = 0;  // the newest sequence that this packet acknowledged
         std::array<std::uint64_t, kMaxUnreliablePerPacket> tag{};
         std::array<Interval, kMaxRanges> range{};
+        std::array<std::uint64_t, kStreams> stream_end{};  // lossless: with this packet all bytes before it are there
         std::size_t stream_of(std::size_t i) const { return i < game_ranges ? kGame : kSession; }
     };
 
     explicit State(const ChannelConfig& configuration);
 
     // reliable.cpp
+    template <class Message>
+    SendStatus send_reliable(const Message& message, std::size_t size, StreamId stream);
     std::size_t write_packet(TimeNs now, MutableBytes out);
     std::size_t write_last_word(TimeNs now, Bytes message, MutableBytes out);
     SentPacket& begin_packet(TimeNs now);
     std::size_t end_packet(const WireWriter& to, SentPacket& packet, std::uint8_t flags, MutableBytes out);
+    void charge(std::size_t bytes, const SentPacket& packet);
     bool quiet(TimeNs now) const;
     void drop_unreliable();
     void save_up_allowance(TimeNs now);
@@ -75,6 +81,12 @@ struct Channel::State {
     void apply_acks(const ParsedHeader& header, TimeNs now);
     void acknowledge(SentPacket& packet);
     ChannelError apply_chunks(Bytes chunks);
+    void sample_rtt(const SentPacket& packet, std::uint8_t ack_age_ms, TimeNs now);
+
+    // reliable_lossless.cpp
+    bool is_next(std::uint64_t sequence) const { return sequence == (any_received ? newest_received + 1 : 0); }
+    void apply_ordered_ack(const ParsedHeader& header, TimeNs now);
+    void forget(SentPacket& packet);
     bool fail(ChannelError reason) {
         error = reason;
         return false;
@@ -91,13 +103,16 @@ struct Channel::State {
     std::uint64_t newest_acknowledged = 0;
     bool ack_awaited = false;  // a packet that asks for an ack has gone out since the last new one came
     TimeNs ack_awaited_since = 0;
+    std::uint64_t newest_wanting = 0;  // the newest packet that asks for an ack
     TimeNs last_packet_at = 0;
     std::array<SentPacket, kSentRing> sent{};
     std::array<StreamSender, kStreams> streams_out;
     ByteQueue<std::uint64_t> unreliable_out;
     ByteQueue<Delivery> deliveries;
     ByteQueue<std::uint64_t> acknowledged_packets;
-    double allowance_bytes = 0.0;
+    RateControl rate;
+    double allowance_bytes = 0.0;          // that the streams may send now
+    double unreliable_charge_bytes = 0.0;  // that unreliable messages may still take from it
     bool allowance_started = false;
     TimeNs allowance_at = 0, losses_found_at = 0;
     unsigned backoff = 0;   // doublings of the loss delay while nothing is acknowledged

@@ -10,10 +10,6 @@
 namespace orrery::protocol {
 namespace {
 
-// Tags remembered per slot: enough for every slot to be taken over several times within a token's life.
-constexpr std::size_t kUsedTokensPerClient = 16;
-constexpr std::size_t kMinUsedTokens = 1024;
-
 Error config_error(std::string place, std::string message) {
     return {ErrorCode::invalid_argument, std::move(place), std::move(message)};
 }
@@ -26,6 +22,8 @@ NetcodeServer::State::State(const NetcodeServerConfig& configuration, RandomSour
       random(random_source),
       sink(datagram_sink),
       pending(configuration.max_pending, configuration.max_pending_per_prefix, random_source),
+      gate({configuration.protocol_id, configuration.private_key, configuration.public_addresses,
+            configuration.max_clients, configuration.token_opens_per_tick, configuration.admit}),
       limiter(configuration.rate, random_source),
       events(configuration.max_events, configuration.max_event_bytes) {
     for (const Address& address : config.public_addresses) servers.add(address);
@@ -35,8 +33,6 @@ NetcodeServer::State::State(const NetcodeServerConfig& configuration, RandomSour
     unbound_count = random.next_u64();
     slots.resize(config.max_clients);
     by_address.reserve(config.max_clients);
-    used_tokens.resize(std::max(kMinUsedTokens, kUsedTokensPerClient * config.max_clients));
-    used_by_tag.reserve(used_tokens.size());
 }
 
 NetcodeServer::State::~State() {
@@ -125,6 +121,7 @@ void NetcodeServer::State::end_client(std::uint32_t index, DisconnectReason reas
     // At most one a connection, and no connection is made while the queue is full: bounded.
     events.push_always(event, {});
     by_address.erase(slot.address);
+    gate.disconnected(slot.client_id, Transport::datagrams);
     wipe(slot.send_key);
     wipe(slot.receive_key);
     slot = Slot{};
@@ -137,7 +134,7 @@ void NetcodeServer::disconnect(std::uint32_t client_index, TimeNs now, Disconnec
 }
 
 void NetcodeServer::kick_id(std::uint64_t client_id, std::uint64_t until_unix_s) {
-    state_->void_tokens.add(client_id, until_unix_s);
+    state_->gate.void_tokens(client_id, until_unix_s);
 }
 
 void NetcodeServer::stop(TimeNs now) {
@@ -150,8 +147,7 @@ void NetcodeServer::stop(TimeNs now) {
 
 void NetcodeServer::update(TimeNs now, std::uint64_t unix_now_s) {
     State& s = *state_;
-    s.unix_now_s = unix_now_s;
-    s.opens_left = s.config.token_opens_per_tick;
+    s.gate.update(unix_now_s);
     for (std::uint32_t i = 0; i < s.slots.size(); ++i) {
         State::Slot& slot = s.slots[i];
         if (!slot.connected) continue;
@@ -257,5 +253,6 @@ NetcodeClientInfo NetcodeServer::client_info(std::uint32_t client_index) const {
     return {slot.client_id, slot.address, slot.confirmed};
 }
 const NetcodeCounters& NetcodeServer::counters() const { return state_->counters; }
+TokenGate& NetcodeServer::gate() { return state_->gate; }
 
 }  // namespace orrery::protocol

@@ -22,7 +22,7 @@
 #include "protocol/netcode/datagram_sink.h"
 #include "protocol/netcode/pending_table.h"
 #include "protocol/netcode/rate_limit.h"
-#include "protocol/netcode/void_tokens.h"
+#include "protocol/netcode/token_gate.h"
 #include "sim/base/result.h"
 
 namespace orrery::protocol {
@@ -100,6 +100,7 @@ class NetcodeServer {
     bool is_connected(std::uint32_t client_index) const;
     NetcodeClientInfo client_info(std::uint32_t client_index) const;  // of a connected client
     const NetcodeCounters& counters() const;
+    TokenGate& gate();  // for the servers of other transports that share tokens and client ids with this one
 
   private:
     struct State;

@@ -27,15 +27,6 @@ struct NetcodeServer::State {
         TokenBucket bucket;
     };
 
-    // Which address a token was first used from.
-    struct UsedToken {
-        TokenTag tag{};
-        Address address;
-    };
-
-    struct TagHash {
-        std::size_t operator()(const TokenTag& tag) const { return static_cast<std::size_t>(load_le(tag.data(), 8)); }
-    };
     struct AddressHash {
         std::size_t operator()(const Address& address) const {
             std::uint64_t hash = 0xcbf29ce484222325u ^ address.port;
@@ -62,13 +53,12 @@ struct NetcodeServer::State {
                         TimeNs now);
     void receive_response(PendingClient& pending, const ChallengeBody& body, TimeNs now);
     void receive_token_question(const Address& from, Bytes datagram, TimeNs now);
-    bool claim_token(const TokenTag& tag, const Address& from);
     void send_denied(const Address& to, const Key& key, DenyReason reason);
     void send_challenge(const Address& to, const PrivateToken& token);
     void connect_client(const PendingClient& pending, Slot* replaced, TimeNs now);
     PendingClient* find_pending(const Address& address);
-    Slot* find_id(std::uint64_t client_id);  // of a connected client; null: none
-    bool full() const { return by_address.size() >= slots.size(); }
+    Slot* find_id(std::uint64_t client_id);  // of a client that is connected here; null: none
+    Slot* free_slot();                       // null: none
 
     NetcodeServerConfig config;
     RandomSource& random;
@@ -76,18 +66,13 @@ struct NetcodeServer::State {
     AddressList servers;
     Key challenge_key{}, binding_key{};
     std::uint64_t next_challenge = 0;
-    std::uint64_t unbound_count = 0;        // see unbound_sequence()
-    std::uint64_t unix_now_s = UINT64_MAX;  // until the first update every token has expired
+    std::uint64_t unbound_count = 0;  // see unbound_sequence()
     bool running = true;
-    std::uint32_t opens_left = 0;  // in this tick; none before the first update
 
     std::vector<Slot> slots;
     std::unordered_map<Address, std::uint32_t, AddressHash> by_address;  // looked up, never iterated
     PendingTable pending;
-    VoidTokens void_tokens;
-    std::vector<UsedToken> used_tokens;  // a ring: the oldest makes room
-    std::unordered_map<TokenTag, std::uint32_t, TagHash> used_by_tag;
-    std::size_t next_used_token = 0;
+    TokenGate gate;
     RateLimiter limiter;
     ByteQueue<NetcodeServerEvent> events;
     NetcodeCounters counters;

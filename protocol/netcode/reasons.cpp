@@ -56,6 +56,24 @@ DenyReason deny_reason_of(std::uint64_t sequence) {
     return stated ? static_cast<DenyReason>(byte) : DenyReason::unspecified;
 }
 
+std::string_view disconnect_reason_text(DisconnectReason reason) {
+    switch (reason) {
+        case DisconnectReason::by_peer:
+            return "the client ended the connection";
+        case DisconnectReason::timed_out:
+            return "the server heard nothing for too long";
+        case DisconnectReason::by_server:
+            return "the server ended the connection";
+        case DisconnectReason::server_stopped:
+            return "the server stopped";
+        case DisconnectReason::replaced:
+            return "a newer connection of the same player took its place";
+        case DisconnectReason::kicked:
+            return "this player was removed";
+    }
+    return "the server ended the connection";
+}
+
 DisconnectReason disconnect_reason_of(std::uint64_t sequence) {
     for (const auto reason : {DisconnectReason::server_stopped, DisconnectReason::replaced, DisconnectReason::kicked}) {
         if ((sequence & 0xffu) == static_cast<std::uint64_t>(reason)) return reason;

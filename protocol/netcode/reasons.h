@@ -51,6 +51,7 @@ inline constexpr std::size_t kDisconnectReasons = 6;
 constexpr std::uint64_t disconnect_sequence(std::uint64_t next, DisconnectReason reason) {
     return ((next | 0xffu) + 1) | static_cast<std::uint64_t>(reason);
 }
+std::string_view disconnect_reason_text(DisconnectReason reason);  // a sentence for the player
 // by_server: no reason that a server states.
 DisconnectReason disconnect_reason_of(std::uint64_t sequence);
 

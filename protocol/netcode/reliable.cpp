@@ -18,17 +18,22 @@ constexpr TimeNs kFirstLossDelay = 500 * kNsPerMs;  // before any round trip has
 constexpr TimeNs kMinDeviation = 10 * kNsPerMs;     // jitter that a quiet link may show any time
 constexpr TimeNs kMaxLossDelay = 2 * kNsPerSecond;
 constexpr unsigned kMaxBackoff = 4;
-constexpr double kBurstSeconds = 0.1;    // of bandwidth that may be saved up
-constexpr std::size_t kMinAckBits = 16;  // repeated even when known: late packets lie there
-constexpr std::size_t kMinRange = 16;    // a shorter piece of a longer rest waits for the next packet
+constexpr double kLongestGap_s = 0.1;      // between two ticks that the rate is kept up over
+constexpr double kUnreliableShare = 0.75;  // of the rate, at most, that unreliable messages take from the streams
+constexpr std::size_t kMinAckBits = 16;    // repeated even when known: late packets lie there
+constexpr std::size_t kMinRange = 16;      // a shorter piece of a longer rest waits for the next packet
 constexpr double kLossWeight = 1.0 / 64;
 
 }  // namespace
 
-ChannelConfig server_channel_config() { return {}; }
-
-ChannelConfig client_channel_config() {
+ChannelConfig server_channel_config(bool lossless) {
     ChannelConfig config;
+    config.lossless = lossless;
+    return config;
+}
+
+ChannelConfig client_channel_config(bool lossless) {
+    ChannelConfig config = server_channel_config(lossless);
     std::swap(config.send, config.receive);
     config.send_queue_bytes = 1u << 20;
     config.game = {kClientToServerGameStream, kServerToClientGameStream, 256u << 10, 2u << 20};
@@ -50,6 +55,8 @@ std::string_view channel_error_name(ChannelError error) {
             return "receive queue full";
         case ChannelError::game_queue_full:
             return "queue of the game stream full";
+        case ChannelError::out_of_order:
+            return "out of order";
     }
     return "unknown";
 }
@@ -74,6 +81,7 @@ Channel::State::State(const ChannelConfig& configuration)
       unreliable_out(kMaxUnreliableQueued, config.unreliable_queue_bytes),
       deliveries(kMaxUnreadDeliveries, 0),
       acknowledged_packets(kSentRing, 0),
+      rate(config.lossless ? fixed_rate(config.rate.most) : config.rate),
       streams_in{receiver_of(config.receive, config.receive_queue_bytes),
                  receiver_of(config.game.receive, config.game.receive_queue_bytes)},
       unreliable_in(kMaxUnreliableQueued, config.unreliable_queue_bytes) {}
@@ -83,12 +91,19 @@ Channel::~Channel() = default;
 Channel::Channel(Channel&&) noexcept = default;
 Channel& Channel::operator=(Channel&&) noexcept = default;
 
+template <class Message>
+SendStatus Channel::State::send_reliable(const Message& message, std::size_t size, StreamId stream) {
+    const StreamLimits& limits = stream == StreamId::game ? config.game.send : config.send;
+    if (error != ChannelError::none) return SendStatus::failed;
+    if (size > std::min(limits.max_message_bytes, kMaxReliableBytes)) return SendStatus::too_large;
+    return streams_out[static_cast<std::size_t>(stream)].append(message) ? SendStatus::ok : SendStatus::queue_full;
+}
+
 SendStatus Channel::send_reliable(Bytes message, StreamId stream) {
-    State& s = *state_;
-    const StreamLimits& limits = stream == StreamId::game ? s.config.game.send : s.config.send;
-    if (s.error != ChannelError::none) return SendStatus::failed;
-    if (message.size() > std::min(limits.max_message_bytes, kMaxReliableBytes)) return SendStatus::too_large;
-    return s.streams_out[static_cast<std::size_t>(stream)].append(message) ? SendStatus::ok : SendStatus::queue_full;
+    return state_->send_reliable(message, message.size(), stream);
+}
+SendStatus Channel::send_reliable(const SharedBytes& message, StreamId stream) {
+    return state_->send_reliable(message, message.bytes.size(), stream);
 }
 
 SendStatus Channel::send_unreliable(Bytes message, std::uint64_t tag) {
@@ -110,7 +125,7 @@ TimeNs Channel::State::loss_delay() const {
 }
 
 void Channel::State::find_losses(TimeNs now) {
-    if (now == losses_found_at) return;
+    if (config.lossless || now == losses_found_at) return;
     losses_found_at = now;
     const TimeNs delay = loss_delay();
     // While a later packet has been acknowledged the link works, and a packet that is overdue is lost. Else the whole
@@ -135,6 +150,7 @@ void Channel::State::lose(SentPacket& packet) {
     packet.fate = SentPacket::Fate::lost;
     if (!packet.wants_ack) return;  // nobody was bound to acknowledge it
     ++stats.packets_lost;
+    rate.lost(packet.sequence, next_sequence);
     stats.loss += (1.0 - stats.loss) * kLossWeight;
     for (std::size_t i = 0; i < packet.ranges; ++i) streams_out[packet.stream_of(i)].lost(packet.range[i]);
     for (std::size_t i = 0; i < packet.tags; ++i) deliveries.push({packet.tag[i], false}, {});
@@ -146,22 +162,31 @@ bool Channel::State::ack_is_due(TimeNs now) const {
     return acks_owed >= kAcksOwedAtMost || (acks_owed > 0 && now >= acks_owed_since + kAckDelay);
 }
 
+// What a tick left unused is lost, up to a packet: saved up, it would leave as a burst that stands in queues.
 void Channel::State::save_up_allowance(TimeNs now) {
-    if (!allowance_started) {
-        allowance_started = true;
-        allowance_bytes = static_cast<double>(kMaxPayloadBytes);
-        allowance_at = now;
-    } else if (now > allowance_at) {
-        const double seconds = static_cast<double>(now - allowance_at) / static_cast<double>(kNsPerSecond);
-        const double most = std::max(2.0 * kMaxPayloadBytes, config.bandwidth_bytes_per_s * kBurstSeconds);
-        allowance_bytes = std::min(most, allowance_bytes + seconds * config.bandwidth_bytes_per_s);
-        allowance_at = now;
-    }
+    if (allowance_started && now <= allowance_at) return;
+    const double elapsed_s =
+        allowance_started ? static_cast<double>(now - allowance_at) / static_cast<double>(kNsPerSecond) : 0.0;
+    const double gained = std::min(elapsed_s, kLongestGap_s) * rate.bytes_per_s();
+    allowance_bytes = allowance_started ? std::min(allowance_bytes, static_cast<double>(kMaxPayloadBytes)) + gained
+                                        : static_cast<double>(kMaxPayloadBytes);
+    unreliable_charge_bytes = kUnreliableShare * gained;
+    allowance_started = true;
+    allowance_at = now;
+}
+
+// Unreliable messages never wait for the rate. The streams pay for them, as long as something is left for these.
+void Channel::State::charge(std::size_t bytes, const SentPacket& packet) {
+    std::size_t of_streams = 0;
+    for (std::size_t i = 0; i < packet.ranges; ++i) of_streams += static_cast<std::size_t>(packet.range[i].size());
+    const double of_others = std::min(static_cast<double>(bytes - of_streams), unreliable_charge_bytes);
+    unreliable_charge_bytes -= of_others;
+    allowance_bytes -= static_cast<double>(of_streams) + of_others;
 }
 
 bool Channel::State::quiet(TimeNs now) const {
     if (!config.guard) return false;
-    if (!any_acknowledged && stats.bytes_sent + kMaxPayloadBytes > kUnprovenBytes) return true;
+    if (!config.lossless && !any_acknowledged && stats.bytes_sent + kMaxPayloadBytes > kUnprovenBytes) return true;
     return ack_awaited && now >= ack_awaited_since + kQuietAfter;
 }
 
@@ -177,7 +202,7 @@ void Channel::State::drop_unreliable() {
 // The ring's oldest packet makes room.
 Channel::State::SentPacket& Channel::State::begin_packet(TimeNs now) {
     SentPacket& packet = sent_packet(next_sequence);
-    if (packet.fate == SentPacket::Fate::in_flight) lose(packet);
+    if (packet.fate == SentPacket::Fate::in_flight) config.lossless ? forget(packet) : lose(packet);
     packet = SentPacket{};
     packet.sequence = next_sequence;
     packet.sent = now;
@@ -186,8 +211,10 @@ Channel::State::SentPacket& Channel::State::begin_packet(TimeNs now) {
 
 std::size_t Channel::State::end_packet(const WireWriter& to, SentPacket& packet, std::uint8_t flags, MutableBytes out) {
     packet.fate = SentPacket::Fate::in_flight;
+    for (std::size_t i = 0; i < kStreams; ++i) packet.stream_end[i] = streams_out[i].sent_up_to();
     if (packet.wants_ack) {
         flags |= kFlagWantsAck;
+        newest_wanting = packet.sequence;
         if (!ack_awaited) ack_awaited_since = packet.sent;
         ack_awaited = true;
     }
@@ -199,9 +226,8 @@ std::size_t Channel::State::end_packet(const WireWriter& to, SentPacket& packet,
     last_packet_at = packet.sent;
     ++stats.packets_sent;
     stats.bytes_sent += to.size();
-    // Unreliable messages never wait for bandwidth, but the stream pays for them.
-    allowance_bytes = std::max(allowance_bytes - static_cast<double>(to.size()),
-                               -std::max(config.bandwidth_bytes_per_s, 2.0 * kMaxPayloadBytes));
+    packet.bytes = static_cast<std::uint16_t>(to.size());
+    charge(to.size(), packet);
     return to.size();
 }
 
@@ -212,8 +238,9 @@ std::size_t Channel::State::write_packet(TimeNs now, MutableBytes out) {
     if (probing) drop_unreliable();
     // Should the ring's oldest packet still be in flight, the streams wait, and other packets end it.
     const bool any_data = streams_out[kGame].has_data_to_send() || streams_out[kSession].has_data_to_send();
-    const bool stream_may_go =
-        !probing && allowance_bytes > 0.0 && any_data && sent_packet(next_sequence).fate != SentPacket::Fate::in_flight;
+    if (any_data && allowance_bytes <= 0.0) rate.wanted_more(now);
+    const bool ring_has_room = config.lossless || sent_packet(next_sequence).fate != SentPacket::Fate::in_flight;
+    const bool stream_may_go = !probing && allowance_bytes > 0.0 && any_data && ring_has_room;
     if (probing ? now < last_packet_at + kProbeInterval
                 : unreliable_out.empty() && !stream_may_go && !ack_is_due(now)) {
         return 0;
@@ -249,7 +276,7 @@ std::uint8_t Channel::State::write_acks(WireWriter& to, SentPacket& packet, Time
     const std::uint64_t age_ms = (now - std::min(now, newest_received_at)) / kNsPerMs;
     std::uint64_t bits = std::max<std::uint64_t>(newest_received - ack_floor, kMinAckBits);
     bits = std::min({bits, newest_received, std::uint64_t{8 * kMaxAckVectorBytes}});
-    const auto bytes = static_cast<std::size_t>((bits + 7) / 8);
+    const std::size_t bytes = config.lossless ? 0 : static_cast<std::size_t>((bits + 7) / 8);
     to.u16(static_cast<std::uint16_t>(newest_received));
     to.u8(static_cast<std::uint8_t>(std::min<std::uint64_t>(age_ms, 255)));
     for (std::size_t j = 0; j < bytes; ++j) {
@@ -291,7 +318,11 @@ void Channel::State::write_stream(WireWriter& to, SentPacket& packet, std::size_
         to.u8(stream == kGame ? kChunkGameStream : kChunkStream);
         to.varint(range.begin);
         to.varint(range.size());
-        to.bytes(stream_out.data(range));
+        for (Interval rest = range; rest.size() > 0;) {
+            const Bytes piece = stream_out.piece(rest);
+            to.bytes(piece);
+            rest.begin += piece.size();
+        }
         stream_out.sent(range);
         packet.range[packet.ranges++] = range;
         if (resent) stats.stream_bytes_resent += range.size();
@@ -320,11 +351,14 @@ bool Channel::quiet(TimeNs now) const { return state_->quiet(now); }
 TimeNs Channel::unacknowledged_for(TimeNs now) const {
     return state_->ack_awaited ? now - std::min(now, state_->ack_awaited_since) : 0;
 }
-void Channel::set_bandwidth(double bytes_per_s) { state_->config.bandwidth_bytes_per_s = std::max(0.0, bytes_per_s); }
+double Channel::rate_bytes_per_s() const { return state_->rate.bytes_per_s(); }
 ChannelError Channel::error() const { return state_->error; }
 const ChannelStats& Channel::stats() const { return state_->stats; }
 std::size_t Channel::unacknowledged_bytes(StreamId stream) const {
     return state_->streams_out[static_cast<std::size_t>(stream)].unacknowledged_bytes();
+}
+std::size_t Channel::own_bytes() const {
+    return state_->streams_out[State::kSession].own_bytes() + state_->streams_out[State::kGame].own_bytes();
 }
 std::size_t Channel::waiting_messages(StreamId stream) const {
     return state_->streams_in[static_cast<std::size_t>(stream)].complete();

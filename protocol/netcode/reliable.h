@@ -17,6 +17,12 @@
 // quiet: one packet every kProbeInterval, without messages, that asks for an acknowledgement. A new one ends it.
 // (netcode's own keep-alives, 33 bytes ten times a second, go on: the standard's clients need them.)
 //
+// Over an ordered lossless stream (ChannelConfig::lossless) every packet arrives once and in order, however late. So
+// nothing is given up or sent again, and no loss is counted. An acknowledgement means its packet and all before it, and
+// has no vector. A packet or range that is not the next one ends the channel. A stream proves its peer's address, so
+// kUnprovenBytes does not count. Quiet is as above: after kQuietAfter without a new acknowledgement the stream stands
+// still, and snapshots that went into it would come late.
+//
 // Packet, little endian (a varint is LEB128):
 //   u8   flags: bits 0 to 5 bytes of ack vector (0 to 32), bit 6 acks present, bit 7 asks for an ack
 //   u16  sequence
@@ -35,6 +41,8 @@
 
 #include "protocol/netcode/crypto.h"
 #include "protocol/netcode/packet.h"
+#include "protocol/netcode/rate_control.h"
+#include "protocol/netcode/shared_bytes.h"
 
 namespace orrery::protocol {
 
@@ -53,7 +61,9 @@ struct StreamLimits {
     std::size_t max_message_bytes = 64u << 10;
     std::size_t window_bytes = 64u << 10;  // beyond the first missing byte
 };
-inline constexpr StreamLimits kServerToClientStream{16u << 20, 512u << 10};  // a late joiner's key frame
+// A late joiner's key frame. At 20 Mbit/s, 50 ms round trip, and with the time until a loss is found and mended, 512
+// KiB are on their way.
+inline constexpr StreamLimits kServerToClientStream{16u << 20, 1u << 20};
 inline constexpr StreamLimits kClientToServerStream{64u << 10, 64u << 10};
 inline constexpr StreamLimits kServerToClientGameStream{160u << 10, 256u << 10};  // a whole board
 inline constexpr StreamLimits kClientToServerGameStream{60u << 10, 64u << 10};
@@ -78,11 +88,13 @@ struct ChannelConfig {
     // To the client: 1 MiB of messages, and a whole board beside them. To the server: 256 KiB and a window.
     StreamConfig game{kServerToClientGameStream, kClientToServerGameStream, 1216u << 10, 320u << 10};
     std::size_t unreliable_queue_bytes = 64u << 10;  // each direction; see ChannelStats for what was dropped
-    double bandwidth_bytes_per_s = 512.0 * 1024;     // what the reliable streams may use up, packets' heads included
+    RateLimits rate;                                 // of the reliable streams; lossless: `most`, always
     bool guard = true;  // become quiet towards a peer that acknowledges nothing; a client trusts its server
+    // Every packet arrives, once and in order. Both ends must agree. Who cannot hand a packet on must not ask for one.
+    bool lossless = false;
 };
-ChannelConfig server_channel_config();
-ChannelConfig client_channel_config();
+ChannelConfig server_channel_config(bool lossless = false);
+ChannelConfig client_channel_config(bool lossless = false);
 
 enum class SendStatus : std::uint8_t { ok, too_large, queue_full, failed, rate_limited };
 
@@ -94,6 +106,7 @@ enum class ChannelError : std::uint8_t {
     message_too_large,   // a message announces more than max_message_bytes
     receive_queue_full,  // the messages of the session stream were not popped
     game_queue_full,     // those of the game stream were not popped
+    out_of_order,        // lossless: a packet or a range that is not the next one
 };
 std::string_view channel_error_name(ChannelError error);
 
@@ -104,7 +117,7 @@ struct Delivery {
 
 struct ChannelStats {
     double rtt_s = 0.0, rtt_variation_s = 0.0, rtt_min_s = 0.0;  // zero before the first sample
-    double loss = 0.0;                                           // moving fraction of packets that asked for an ack
+    double loss = 0.0;  // moving fraction of packets that asked for an ack; 0 if lossless
     std::uint64_t packets_sent = 0, packets_received = 0, packets_acknowledged = 0, packets_lost = 0;
     std::uint64_t packets_duplicate = 0, packets_stale = 0;
     std::uint64_t bytes_sent = 0, bytes_received = 0, stream_bytes_resent = 0;
@@ -120,6 +133,8 @@ class Channel {
 
     // Empty messages are allowed. A message is refused or accepted as a whole.
     SendStatus send_reliable(Bytes message, StreamId stream = StreamId::session);
+    // Keeps a reference until all of it is acknowledged, and no copy.
+    SendStatus send_reliable(const SharedBytes& message, StreamId stream = StreamId::session);
     // At most kMaxUnreliableBytes; goes into one of the next packets.
     SendStatus send_unreliable(Bytes message, std::uint64_t tag = 0);
 
@@ -146,11 +161,13 @@ class Channel {
     // For how long the peer has owed an acknowledgement; 0: it owes none.
     TimeNs unacknowledged_for(TimeNs now) const;
 
-    void set_bandwidth(double bytes_per_s);
+    // What the reliable streams may use up at present, packets' heads included.
+    double rate_bytes_per_s() const;
     ChannelError error() const;
     const ChannelStats& stats() const;
     // Of a reliable stream, waiting or in flight.
     std::size_t unacknowledged_bytes(StreamId stream = StreamId::session) const;
+    std::size_t own_bytes() const;                 // memory of both streams that are sent, without what they share
     std::size_t waiting_unreliable_bytes() const;  // to be sent
     std::uint64_t next_packet_sequence() const;    // of the packet that write_packet makes next
     // Sequences of this side's packets that were acknowledged, for callers that track packets; the oldest 1024 that are

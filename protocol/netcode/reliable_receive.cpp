@@ -59,6 +59,8 @@ ChannelError Channel::State::check_chunks(Bytes chunks, bool& no_room) const {
             in.bytes(static_cast<std::size_t>(size));
             const ChannelError wrong = stream_in.check(offset, size);
             if (wrong != ChannelError::none) return wrong;
+            // A packet may hold several ranges of a stream; those after the first are looked at when they are applied.
+            if (config.lossless && offset < stream_in.next()) return ChannelError::out_of_order;
             no_room = no_room || !stream_in.has_room_for_gap(offset);
         } else {
             return ChannelError::malformed_packet;
@@ -74,6 +76,7 @@ void Channel::State::acknowledge(SentPacket& packet) {
     if (packet.has_ack) ack_floor = std::max(ack_floor, packet.acked_up_to);
     if (!packet.wants_ack) return;
     ++stats.packets_acknowledged;
+    rate.acknowledged(packet.sequence, packet.bytes, next_sequence);
     if (!was_lost) stats.loss -= stats.loss * kLossWeight;
     for (std::size_t i = 0; i < packet.ranges; ++i) streams_out[packet.stream_of(i)].acknowledged(packet.range[i]);
     for (std::size_t i = 0; i < packet.tags; ++i) deliveries.push({packet.tag[i], true}, {});
@@ -103,13 +106,18 @@ void Channel::State::apply_acks(const ParsedHeader& header, TimeNs now) {
     if (!oldest) return;
     backoff = 0;
     ack_time.sample(seconds(now - std::min(now, oldest->sent)));
-    if (newest_is_new && header.ack_age_ms < 255) {
-        const TimeNs whole = now - std::min(now, sent_packet(header.ack).sent);
-        rtt.sample(seconds(whole - std::min(whole, header.ack_age_ms * kNsPerMs)));
-        stats.rtt_s = rtt.mean_s();
-        stats.rtt_variation_s = rtt.variation_s();
-        stats.rtt_min_s = rtt.min_s();
-    }
+    if (newest_is_new) sample_rtt(sent_packet(header.ack), header.ack_age_ms, now);
+}
+
+void Channel::State::sample_rtt(const SentPacket& packet, std::uint8_t ack_age_ms, TimeNs now) {
+    if (ack_age_ms == 255) return;
+    const TimeNs whole = now - std::min(now, packet.sent);
+    const double round_trip_s = seconds(whole - std::min(whole, ack_age_ms * kNsPerMs));
+    rtt.sample(round_trip_s);
+    rate.round_trip(packet.sequence, round_trip_s, now, next_sequence);
+    stats.rtt_s = rtt.mean_s();
+    stats.rtt_variation_s = rtt.variation_s();
+    stats.rtt_min_s = rtt.min_s();
 }
 
 ChannelError Channel::State::apply_chunks(Bytes chunks) {
@@ -123,8 +131,9 @@ ChannelError Channel::State::apply_chunks(Bytes chunks) {
         } else {
             const std::uint64_t offset = in.varint();
             const bool game = kind == kChunkGameStream;
-            wrong =
-                streams_in[game ? kGame : kSession].receive(offset, in.bytes(static_cast<std::size_t>(in.varint())));
+            StreamReceiver& stream_in = streams_in[game ? kGame : kSession];
+            if (config.lossless && offset != stream_in.next()) return ChannelError::out_of_order;
+            wrong = stream_in.receive(offset, in.bytes(static_cast<std::size_t>(in.varint())));
             if (game && wrong == ChannelError::receive_queue_full) wrong = ChannelError::game_queue_full;
         }
     }
@@ -136,6 +145,7 @@ bool Channel::read_packet(Bytes packet, TimeNs now) {
     if (s.error != ChannelError::none) return false;
     State::ParsedHeader header;
     if (!s.parse_header(packet, header)) return s.fail(ChannelError::malformed_packet);
+    if (s.config.lossless && (header.stale || !s.is_next(header.sequence))) return s.fail(ChannelError::out_of_order);
     bool no_room = false;
     const ChannelError wrong = s.check_chunks(header.chunks, no_room);
     if (wrong != ChannelError::none) return s.fail(wrong);
@@ -160,7 +170,7 @@ bool Channel::read_packet(Bytes packet, TimeNs now) {
     ++s.stats.packets_received;
     s.stats.bytes_received += packet.size();
     if (header.wants_ack && s.acks_owed++ == 0) s.acks_owed_since = now;
-    if (header.has_ack) s.apply_acks(header, now);
+    if (header.has_ack) s.config.lossless ? s.apply_ordered_ack(header, now) : s.apply_acks(header, now);
     const ChannelError broken = s.apply_chunks(header.chunks);
     return broken == ChannelError::none || s.fail(broken);
 }

@@ -10,16 +10,14 @@ namespace orrery::protocol {
 void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, TimeNs now) {
     ConnectionRequest request;
     Ignored reason{};
-    const bool good = read_request(datagram, config.protocol_id, unix_now_s, request, reason);
+    const bool good = read_request(datagram, config.protocol_id, gate.unix_now_s(), request, reason);
     const bool expired = !good && reason == Ignored::request_expired;
     if (!good && !expired) return ignore(reason);
     if (!limiter.admit(from, now, reason)) return ignore(reason);
-    if (opens_left == 0) return ignore(Ignored::open_budget);
-    --opens_left;
+    if (!gate.may_open()) return ignore(Ignored::open_budget);
     ++counters.tokens_opened;
     PrivateToken token;
-    if (!open_private_token(request.private_part, config.protocol_id, request.expire_timestamp, request.nonce,
-                            config.private_key, token)) {
+    if (!gate.open(request.private_part, request.expire_timestamp, request.nonce, token)) {
         return ignore(expired ? Ignored::request_expired : Ignored::request_does_not_open);
     }
     answer_request(from, request, token, expired, now);
@@ -31,22 +29,18 @@ void NetcodeServer::State::answer_request(const Address& from, const ConnectionR
                                           const PrivateToken& token, bool expired, TimeNs now) {
     const auto deny = [&](DenyReason reason) { send_denied(from, token.server_to_client, reason); };
     if (expired) return deny(DenyReason::expired);
-    const bool ours = std::any_of(config.public_addresses.begin(), config.public_addresses.end(),
-                                  [&](const Address& address) { return token.servers.contains(address); });
-    if (!ours) return deny(DenyReason::other_server);
-    const Slot* const holder = find_id(token.client_id);
+    if (!gate.names_this_server(token)) return deny(DenyReason::other_server);
+    const TokenGate::Holder* const holder = gate.holder(token.client_id);
     const bool newer = holder && request.expire_timestamp > holder->expire_timestamp;
     const auto at_address = by_address.find(from);
     // Where it is a request of the connected client that arrives late, a denial would end that client.
-    if (at_address != by_address.end() && !(newer && &slots[at_address->second] == holder))
+    if (at_address != by_address.end() && !(newer && slots[at_address->second].client_id == token.client_id))
         return ignore(Ignored::request_address_connected);
-    if (void_tokens.contains(token.client_id, request.expire_timestamp)) return deny(DenyReason::kicked);
+    if (gate.is_void(token.client_id, request.expire_timestamp)) return deny(DenyReason::kicked);
     if (holder && !newer) return deny(DenyReason::already_connected);
-    if (!claim_token(request.tag(), from)) return deny(DenyReason::token_used);
-    if (config.admit) {
-        if (const auto reason = config.admit(token.client_id, token.user_data)) return deny(*reason);
-    }
-    if (!holder && full()) return deny(DenyReason::server_full);
+    if (!gate.claim(request.tag(), from)) return deny(DenyReason::token_used);
+    if (const auto reason = gate.admit(token.client_id, token.user_data)) return deny(*reason);
+    if (!holder && gate.full()) return deny(DenyReason::server_full);
 
     if (PendingClient* const entry = pending.admit(from, token.client_id, now)) {
         // The same client may ask anew by another token: the newest one's keys are those that it uses.
@@ -70,19 +64,20 @@ void NetcodeServer::State::receive_response(PendingClient& entry, const Challeng
     if (challenge.client_id != entry.client_id) return ignore(Ignored::response_client_id);
     // Whoever answers must have received the challenge: one that went to another address is no proof of this one.
     if (challenge.binding != bind_address(entry.address, binding_key)) return ignore(Ignored::response_other_address);
-    if (void_tokens.contains(entry.client_id, entry.expire_timestamp))
+    if (gate.is_void(entry.client_id, entry.expire_timestamp))
         return send_denied(entry.address, entry.send_key, DenyReason::kicked);
-    Slot* const holder = find_id(entry.client_id);
+    const TokenGate::Holder* const holder = gate.holder(entry.client_id);
     if (holder && entry.expire_timestamp <= holder->expire_timestamp) return ignore(Ignored::response_id_connected);
-    if (!holder && full()) return send_denied(entry.address, entry.send_key, DenyReason::server_full);
-    connect_client(entry, holder, now);
+    Slot* const replaced = find_id(entry.client_id);
+    if (!replaced && ((!holder && gate.full()) || !free_slot()))
+        return send_denied(entry.address, entry.send_key, DenyReason::server_full);
+    connect_client(entry, replaced, now);
 }
 
 void NetcodeServer::State::connect_client(const PendingClient& entry, Slot* replaced, TimeNs now) {
     // A host that does not read its events gets no new clients; the response comes again.
     if (!events.fits(entry.user_data.size())) return ignore(Ignored::event_queue_full);
-    const auto free = [](const Slot& slot) { return !slot.connected; };
-    Slot& slot = replaced ? *replaced : *std::find_if(slots.begin(), slots.end(), free);
+    Slot& slot = replaced ? *replaced : *free_slot();
     const auto index = static_cast<std::uint32_t>(&slot - slots.data());
     if (replaced) end_client(index, DisconnectReason::replaced, now);
 
@@ -105,6 +100,7 @@ void NetcodeServer::State::connect_client(const PendingClient& entry, Slot* repl
     slot.next_sequence = draw_first_sequence(random);
     slot.last_receive = now;
     slot.bucket = {config.rate.per_client.burst, now};
+    gate.connected(slot.client_id, {slot.expire_timestamp, Transport::datagrams});
     by_address.emplace(slot.address, index);
     pending.drop(slot.address);  // `entry` is gone from here on
     ++counters.connections;
@@ -113,25 +109,19 @@ void NetcodeServer::State::connect_client(const PendingClient& entry, Slot* repl
 
 // ---------------------------------------------------------------- tables
 
-bool NetcodeServer::State::claim_token(const TokenTag& tag, const Address& from) {
-    const auto known = used_by_tag.find(tag);
-    if (known != used_by_tag.end()) return used_tokens[known->second].address == from;
-    UsedToken& place = used_tokens[next_used_token];
-    if (place.address.valid()) used_by_tag.erase(place.tag);
-    place = {tag, from};
-    used_by_tag.emplace(tag, static_cast<std::uint32_t>(next_used_token));
-    next_used_token = (next_used_token + 1) % used_tokens.size();
-    return true;
-}
-
 PendingClient* NetcodeServer::State::find_pending(const Address& address) {
     PendingClient* const entry = pending.find(address);
-    return entry && entry->expire_timestamp > unix_now_s ? entry : nullptr;
+    return entry && entry->expire_timestamp > gate.unix_now_s() ? entry : nullptr;
 }
 
 NetcodeServer::State::Slot* NetcodeServer::State::find_id(std::uint64_t client_id) {
     const auto found = std::find_if(slots.begin(), slots.end(),
                                     [&](const Slot& slot) { return slot.connected && slot.client_id == client_id; });
+    return found == slots.end() ? nullptr : &*found;
+}
+
+NetcodeServer::State::Slot* NetcodeServer::State::free_slot() {
+    const auto found = std::find_if(slots.begin(), slots.end(), [](const Slot& slot) { return !slot.connected; });
     return found == slots.end() ? nullptr : &*found;
 }
 
@@ -170,13 +160,12 @@ void NetcodeServer::State::receive_token_question(const Address& from, Bytes dat
     Ignored reason{};
     if (!limiter.admit(from, now, reason)) return ignore(reason);
     // Minting costs about as much as opening.
-    if (opens_left == 0) return ignore(Ignored::open_budget);
-    --opens_left;
+    if (!gate.charge_opening()) return ignore(Ignored::open_budget);
     TokenRequest request;
     request.protocol_id = config.protocol_id;
     request.client_id = random.next_u64();
     request.servers = servers;
-    request.create_timestamp = unix_now_s;
+    request.create_timestamp = gate.unix_now_s();
     request.expires_in_seconds = config.insecure_expires_s;
     request.timeout_seconds = config.insecure_timeout_s;
     const auto token = mint_connect_token(request, config.private_key, random);

@@ -23,6 +23,7 @@ class StreamReceiver {
 
     bool pop(Bytes& out);  // valid until the next receive
     std::size_t complete() const { return complete_; }
+    std::uint64_t next() const { return next_; }  // the first missing byte
 
   private:
     void keep_out_of_order(std::uint64_t offset, Bytes bytes);

@@ -47,8 +47,13 @@ const char* describe(GoodbyeReason reason) {
 
 }  // namespace
 
-ClientSession::ClientSession(const ClientHello& hello, TimeNs, const ChannelConfig& channel)
-    : own_hello_(hello), channel_(channel), receiver_(codec_, 0) {
+ClientSession::ClientSession(const ClientHello& hello, TimeNs, const ChannelConfig& channel,
+                             std::shared_ptr<const SceneBaseline> scene)
+    : own_hello_(hello), channel_(channel), receiver_(codec_, 0), own_scene_(std::move(scene)) {
+    if (own_scene_) {
+        own_hello_.scene_bytes_hash = own_scene_->scene_bytes_hash;
+        own_hello_.baseline_hash = own_scene_->hash;
+    }
     if (own_hello_.mode == SessionMode::mirror) mirror_ = std::make_unique<MirrorReceiver>();
     channel_.send_reliable(writer_.write(own_hello_));
 }
@@ -103,6 +108,8 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
             if (hello_.mode != own_hello_.mode)
                 return end(SessionEnd::incompatible,
                            "the server does not answer in the mode that this client asked for");
+            if (hello_.from_scene && !own_scene_)
+                return end(SessionEnd::incompatible, "the server takes this client to have the scene");
             receiver_ = SnapshotReceiver(codec_, hello_.body_capacity);
             state_ = State::key_frame;
         }
@@ -116,10 +123,17 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
             key_frame_begun_ = true;
             shapes_ = std::move(key_frame_.shapes);
             vocabulary_ = std::move(key_frame_.vocabulary);
-            if (key_frame_.body_count == 0) finish_key_frame();
+            if (hello_.from_scene) {
+                shapes_ = own_scene_->shapes;
+                vocabulary_ = own_scene_->vocabulary;
+                scene_key_frame_.emplace(own_scene_->world);
+                if (key_frame_.part_count == 0) read = finish_scene_key_frame();
+            } else if (key_frame_.body_count == 0) {
+                finish_key_frame();
+            }
         }
     } else if (read && type == MessageType::key_frame_bodies && state_ == State::key_frame && key_frame_begun_) {
-        read = handle_key_frame_part(message);
+        read = scene_key_frame_ ? handle_scene_key_frame_part(message) : handle_key_frame_part(message);
     } else if (read && type == MessageType::bodies_changed && state_ == State::playing) {
         read = handle_changes(message);
     } else if (read && type == MessageType::scene_part && scene_requested_ && !scene_whole_) {
@@ -295,6 +309,28 @@ bool ClientSession::handle_key_frame_part(Bytes message) {
         names_.push_back(name);
     }
     if (key_frame_bodies_.size() == key_frame_.body_count) finish_key_frame();
+    return true;
+}
+
+bool ClientSession::handle_scene_key_frame_part(Bytes message) {
+    KeyFrameBodies part;
+    if (!reader_.read(message, part) || !scene_key_frame_->apply(part, codec_, hello_.body_capacity)) return false;
+    return scene_key_frame_->parts() < key_frame_.part_count || finish_scene_key_frame();
+}
+
+// False: it has not made the bodies that it announced.
+bool ClientSession::finish_scene_key_frame() {
+    for (const QuantisedWorld::Body& body : scene_key_frame_->bodies()) {
+        if (!body.alive || body.state.index >= hello_.body_capacity) continue;
+        key_frame_bodies_.push_back(body.state);
+        add_body(protocol::describe(body), key_frame_.tick);
+        const auto name = own_scene_->names.find({body.state.index, body.state.generation});
+        if (name != own_scene_->names.end())
+            names_.push_back({body.state.index, name->second.substr(0, kMaxWireNameBytes)});
+    }
+    scene_key_frame_.reset();
+    if (key_frame_bodies_.size() != key_frame_.body_count) return false;
+    finish_key_frame();
     return true;
 }
 

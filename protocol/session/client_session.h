@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "protocol/session/input_clock.h"
 #include "protocol/session/messages.h"
 #include "protocol/session/mirror_receiver.h"
+#include "protocol/session/scene_key_frame.h"
 #include "protocol/snapshot/delta_codec.h"
 #include "protocol/snapshot/receiver.h"
 
@@ -76,7 +78,10 @@ class ClientSession {
   public:
     enum class State : std::uint8_t { awaiting_hello, key_frame, playing, ended };
 
-    ClientSession(const ClientHello& hello, TimeNs now, const ChannelConfig& channel = client_channel_config());
+    // `scene`: of a client that has the scene, or null. The hello then states it, and if the room runs that scene, the
+    // key frame tells only what differs from it.
+    ClientSession(const ClientHello& hello, TimeNs now, const ChannelConfig& channel = client_channel_config(),
+                  std::shared_ptr<const SceneBaseline> scene = nullptr);
 
     void receive_packet(Bytes payload, TimeNs now);
     // Processes received messages and makes the controls that are due. Call it often.
@@ -149,6 +154,8 @@ class ClientSession {
     void handle_slip(const Slip& slip);
     bool handle_key_frame_part(Bytes message);
     bool handle_changes(Bytes message);
+    bool handle_scene_key_frame_part(Bytes message);
+    bool finish_scene_key_frame();
     void finish_key_frame();
     bool handle_last_word(Bytes message, MessageType type);
     void handle_unreliable(Bytes message, TimeNs now);
@@ -188,6 +195,8 @@ class ClientSession {
     bool key_frame_begun_ = false;
     std::vector<QuantisedBody> key_frame_bodies_;
     std::vector<QuantisedBody> part_;
+    std::shared_ptr<const SceneBaseline> own_scene_;
+    std::optional<SceneKeyFrameReader> scene_key_frame_;  // while it comes
     Snapshot snapshot_;
     Input input_;  // `controls`: those that are not acknowledged
     WireControl control_{};

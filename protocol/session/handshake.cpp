@@ -3,7 +3,10 @@
 #define XXH_INLINE_ALL  // the client library needs no xxHash library for this one function
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstdio>
+
+#include "protocol/snapshot/delta_codec.h"
 
 #ifndef ORRERY_MESSAGE_SCHEMA_HASH
 #error "the build passes the hash of protocol/session/messages.fbs"
@@ -16,6 +19,15 @@ std::uint64_t message_schema_hash() { return ORRERY_MESSAGE_SCHEMA_HASH; }
 std::uint64_t hash_of_scene_bytes(Bytes binary) { return XXH3_64bits(binary.data(), binary.size()); }
 
 ClientHello default_client_hello() { return {kProtocolVersion, message_schema_hash(), 0, 0}; }
+
+std::optional<std::uint8_t> choose_codec(std::span<const std::uint8_t> of_client,
+                                         std::span<const std::uint8_t> of_server) {
+    static constexpr std::uint8_t kDefault[] = {DeltaCodec::kId};
+    for (const std::uint8_t codec : of_client.empty() ? std::span<const std::uint8_t>(kDefault) : of_client) {
+        if (std::find(of_server.begin(), of_server.end(), codec) != of_server.end()) return codec;
+    }
+    return std::nullopt;
+}
 
 Refusal check(const ClientHello& client, const ServerHello& server) {
     if (client.protocol_version != server.protocol_version) {
@@ -31,6 +43,10 @@ Refusal check(const ClientHello& client, const ServerHello& server) {
         return {RefusalReason::scene_hash, server.scene_hash, client.scene_hash};
     }
     if (client.mode == SessionMode::mirror && !server.allow_mirror) return {RefusalReason::mirror_not_allowed, 0, 0};
+    if (!choose_codec(client.codecs, {&server.snapshot_codec, 1})) {
+        const std::uint64_t first = client.codecs.empty() ? DeltaCodec::kId : client.codecs.front();
+        return {RefusalReason::no_common_codec, server.snapshot_codec, first};
+    }
     return {};
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "protocol/session/messages.h"
@@ -19,6 +21,10 @@ std::uint64_t hash_of_scene_bytes(Bytes binary);
 
 // The hello of a client that was built from this source, does not simulate and accepts any scene.
 ClientHello default_client_hello();
+
+// The first of a client's codecs that is one of the server's; see ClientHello::codecs.
+std::optional<std::uint8_t> choose_codec(std::span<const std::uint8_t> of_client,
+                                         std::span<const std::uint8_t> of_server);
 
 // The server's check. A refusal with reason `none` means that the client is accepted.
 Refusal check(const ClientHello& client, const ServerHello& server);

@@ -49,15 +49,12 @@ std::vector<KeyFrameBodies> make_key_frame(const QuantisedWorld& world, const st
 KeyFrame::KeyFrame(const QuantisedWorld& world, const std::vector<sim::ShapeDef>& shapes,
                    const std::map<sim::BodyId, std::string>& names, const SnapshotCodec& codec,
                    const Vocabulary& vocabulary)
-    : tick_(world.tick()) {
+    : KeyFrame({world.tick(), world.living(), shapes, vocabulary}, make_key_frame(world, names, codec)) {}
+
+KeyFrame::KeyFrame(const KeyFrameBegin& begin, const std::vector<KeyFrameBodies>& parts) : tick_(begin.tick) {
     MessageWriter writer;
-    KeyFrameBegin begin;
-    begin.tick = world.tick();
-    begin.body_count = world.living();
-    begin.shapes = shapes;
-    begin.vocabulary = vocabulary;
     add(writer.write(begin));
-    for (const KeyFrameBodies& part : make_key_frame(world, names, codec)) add(writer.write(part));
+    for (const KeyFrameBodies& part : parts) add(writer.write(part));
 }
 
 void KeyFrame::add(Bytes message) {

@@ -29,6 +29,7 @@ class KeyFrame {
     KeyFrame(const QuantisedWorld& world, const std::vector<sim::ShapeDef>& shapes,
              const std::map<sim::BodyId, std::string>& names, const SnapshotCodec& codec,
              const Vocabulary& vocabulary = {});
+    KeyFrame(const KeyFrameBegin& begin, const std::vector<KeyFrameBodies>& parts);
 
     std::uint64_t tick() const { return tick_; }
     std::size_t size_bytes() const { return bytes_.size(); }

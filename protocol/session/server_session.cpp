@@ -30,6 +30,15 @@ void RoomDescription::serve_scene(Bytes binary) {
     hello.scene_bytes_hash = hash_of_scene_bytes(binary);
 }
 
+void RoomDescription::begin_with(SceneBaseline scene) {
+    shapes = std::move(scene.shapes);
+    names = std::move(scene.names);
+    vocabulary = std::move(scene.vocabulary);
+    scene_world = std::move(scene.world);
+    known_scene_hash = scene.scene_bytes_hash;
+    known_scene_check = scene.hash;
+}
+
 ServerSession::ServerSession(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, TimeNs now,
                              const ChannelConfig& channel)
     : room_(room),
@@ -113,6 +122,9 @@ void ServerSession::handle_hello(Bytes message, TimeNs now) {
     answer.mode = mode_;
     answer.slot = slot_;
     answer.role = role_;
+    from_scene_ = hello.mode == SessionMode::snapshots && hello.scene_bytes_hash != 0 &&
+                  hello.scene_bytes_hash == room_.known_scene_hash && hello.baseline_hash == room_.known_scene_check;
+    answer.from_scene = from_scene_;
     send(writer_.write(answer));
     state_ = State::key_frame;
     state_since_ = now;

@@ -21,6 +21,7 @@
 #include "protocol/session/key_frame.h"
 #include "protocol/session/messages.h"
 #include "protocol/session/mirror_sender.h"
+#include "protocol/session/scene_baseline.h"
 #include "protocol/session/world_events.h"
 #include "protocol/snapshot/sender.h"
 
@@ -54,6 +55,12 @@ struct RoomDescription {
     Vocabulary vocabulary;
     std::vector<std::uint8_t> scene_bytes;  // binary; given to who asks. Empty: not given away
 
+    // Of a room that has just begun with the scene: clients that have the scene are told what differs from it.
+    void begin_with(SceneBaseline scene);
+    QuantisedWorld scene_world;           // before the first tick
+    std::uint64_t known_scene_hash = 0;   // SceneBaseline::scene_bytes_hash; 0: clients are told everything
+    std::uint64_t known_scene_check = 0;  // SceneBaseline::hash
+
     // Also states size and hash in the hello. A scene above kMaxWireSceneBytes is not given away.
     void serve_scene(Bytes binary);
 };
@@ -79,6 +86,8 @@ class ServerSession {
 
     bool welcome() const { return state_ == State::key_frame || state_ == State::playing; }
     bool needs_key_frame() const { return state_ == State::key_frame && key_frame_tick_ == kNoTick && !mirrors(); }
+    // The client has the scene: its key frame is that of make_scene_key_frame.
+    bool from_scene() const { return from_scene_; }
     // `key_frame` is that of the present `world`. A key frame above kMaxKeyFrameBytes ends the connection.
     void send_key_frame(const KeyFrame& key_frame, const QuantisedWorld& world, TimeNs now);
     // Sends the bodies that came and went in the world's last update; nothing before the key frame.
@@ -161,6 +170,7 @@ class ServerSession {
     std::uint64_t malformed_ = 0;
     TimeNs last_arrival_ = 0;
     bool overflowed_ = false;
+    bool from_scene_ = false;
     bool quiet_ = false;  // of the channel, in this tick
     struct GameHead {
         std::uint16_t type = 0;

@@ -38,6 +38,14 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
         ->capture_default_str();
     app.add_option("--public", config.public_addresses,
                    "a further ADDR:PORT at which clients reach this server (behind a NAT)");
+    app.add_option("--http-port", config.http_port,
+                   "TCP port of the web server, for WebSockets and the page; 0 takes a free one and prints it "
+                   "[7780, or a free one with --port 0]")
+        ->check(whole_number(0, 65'535));
+    app.add_flag("!--no-http", config.http, "no web server");
+    app.add_option("--web", config.web, "folder of the page that the web server gives away");
+    app.add_option("--allow-origin", config.allowed_origins,
+                   "a further origin whose pages may connect, like https://play.example.com");
     const auto key = app.add_option("--key-file", config.key_file,
                                     "file with the key that signs tokens: 64 hex digits, mode 0600; "
                                     "without it a random key is used, and RECORD/connect.token is written");
@@ -90,8 +98,9 @@ int serve_command(const std::vector<std::string>& arguments) {
     GameServerConfig config;
     config.record = "build/replays";
     Texts texts;
-    CLI::App app("Serves one room of a scene over UDP and records it. It ends cleanly on SIGINT and SIGTERM.",
-                 "orrery serve");
+    CLI::App app(
+        "Serves one room of a scene over UDP and WebSocket and records it. It ends cleanly on SIGINT and SIGTERM.",
+        "orrery serve");
     describe(app, config, texts);
     if (const auto exit = parse_arguments(app, arguments)) return *exit;
     int exit = kExitUsage;

@@ -16,6 +16,7 @@
 #include "server/net/key_file.h"
 #include "server/net/line_output.h"
 #include "server/net/room_host.h"
+#include "server/net/web_setup.h"
 #include "server/room/rig_backend.h"
 #include "server/room/thread_pool.h"
 #include "sim/rigs/rigs.h"
@@ -93,6 +94,7 @@ Result<Ok> check_network(const GameServerConfig& config) {
     if (config.max_clients < 1 || config.max_clients > protocol::kMaxNetcodeClients)
         return config_error("max_clients (--max-clients)", std::to_string(config.max_clients) + " is not from 1 to " +
                                                                std::to_string(protocol::kMaxNetcodeClients));
+    if (const Result<Ok> web = check_web(config); !web) return web.error();
     return check_access(config, *bind);
 }
 
@@ -127,15 +129,17 @@ std::string connect_command(const GameServerConfig& config, const Address& local
 
 // The first lines: where it listens, and how to get in.
 void announce(const GameServerConfig& config, const protocol::SharedScene& scene, const Address* local,
-              const std::string& replay, const std::string& token_path) {
+              const std::optional<Address>& http, const std::string& replay, const std::string& token_path) {
     const double tick_hz = scene.definition->def().tick_rate_hz;
     if (config.json) {
         JsonLine line;
         if (local) line.text("udp", local->to_string());
+        if (http) line.text("http", http->to_string());
         line.text("scene", scene.name).number("tick_hz", std::optional(tick_hz)).text("replay", replay);
         std::printf("%s\n", line.str().c_str());
     } else {
-        const std::string where = local ? "listening udp=" + local->to_string() : "running clock=virtual";
+        std::string where = local ? "listening udp=" + local->to_string() : "running clock=virtual";
+        if (http) where += " http=" + http->to_string();
         std::printf("%s scene=%s tick_hz=%g replay=%s\n", where.c_str(), scene.name.c_str(), tick_hz, replay.c_str());
     }
     if (local) {
@@ -219,6 +223,14 @@ struct GameServer::State {
         return recorder;
     }
 
+    Result<Ok> serve_web(const protocol::Key& key, const Address& token_address, const protocol::SharedScene& scene) {
+        Result<WebConfig> web = web_config(config, *bind_address(config), key, token_address, scene);
+        if (!web) return web.error();
+        const Result<Ok> serving = network->serve_web(std::move(web).value());
+        if (!serving) return coded(ErrorCode::io, serving.error());
+        return Ok{};
+    }
+
     // A start that fails leaves no recording without a tick behind.
     Error fail(Error error) {
         std::error_code ignored;
@@ -284,6 +296,11 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     config.serve_scene = s.config.serve_scene;
     config.allow_mirror = s.config.allow_mirror;
     const Address token_address = config.netcode.public_addresses[0];
+    if (s.network && s.config.http) {
+        const Result<Ok> serving = s.serve_web(*key, token_address, *scene);
+        if (!serving) return s.fail(serving.error());
+        config.streams = &s.network->streams();
+    }
     Result<std::unique_ptr<Room>> room = Room::create(config, *scene, std::move(recorder).value(), s.random, s.outbox,
                                                       s.network ? NetworkThread::now() : 0);
     if (!room) return s.fail(room.error());
@@ -296,7 +313,7 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
         if (!written) return s.fail(coded(ErrorCode::io, written.error()));
     }
     if (s.config.print)
-        announce(s.config, *scene, s.network ? &local : nullptr, s.replay,
+        announce(s.config, *scene, s.network ? &local : nullptr, http_address(), s.replay,
                  s.token_file ? s.token_file->path() : std::string());
     if (sim::may_have_rigs(def)) spdlog::info("large rigs: {}", s.rigs.text);
     return Ok{};
@@ -335,6 +352,11 @@ void GameServer::request_stop(std::string reason) {
 std::optional<Address> GameServer::address() const {
     if (!state_->network) return std::nullopt;
     return state_->network->local_address();
+}
+
+std::optional<Address> GameServer::http_address() const {
+    if (!state_->network) return std::nullopt;
+    return state_->network->web_address();
 }
 
 const std::string& GameServer::replay() const { return state_->replay; }

@@ -49,7 +49,7 @@ void append(std::string& text, std::string_view name, std::uint64_t count, std::
 }  // namespace
 
 std::optional<std::string> IgnoredLog::line(const protocol::NetcodeCounters& netcode, const NetworkStats& network,
-                                            protocol::TimeNs now) {
+                                            protocol::TimeNs now, const protocol::StreamCounters& streams) {
     // A client that leaves says so kDisconnectRepeats times, of which the first alone is from a known address.
     const std::uint64_t left =
         (netcode.disconnections - netcode.timeouts) - (netcode_.disconnections - netcode_.timeouts);
@@ -66,6 +66,15 @@ std::optional<std::string> IgnoredLog::line(const protocol::NetcodeCounters& net
         append(text, "denied: " + std::string(deny_reason_name(reason)), netcode[reason] - netcode_[reason],
                mend(reason));
     }
+    for (std::size_t i = 0; i < streams.denied.size(); ++i) {
+        const auto reason = static_cast<DenyReason>(i);
+        append(text, "ws denied: " + std::string(deny_reason_name(reason)), streams.denied[i] - streams_.denied[i],
+               mend(reason));
+    }
+    append(text, "ws no_token", streams.no_token - streams_.no_token,
+           "their first message was no token of this server");
+    append(text, "ws wrong_messages", streams.wrong_messages - streams_.wrong_messages, {});
+    append(text, "ws crowded_out", streams.crowded_out - streams_.crowded_out, {});
     append(text, "oversized", network.oversized - network_.oversized, {});
     append(text, "received_dropped", network.received_dropped - network_.received_dropped,
            "they came faster than the ticks");
@@ -73,8 +82,9 @@ std::optional<std::string> IgnoredLog::line(const protocol::NetcodeCounters& net
     if (text.empty()) return std::nullopt;
     netcode_ = netcode;
     network_ = network;
+    streams_ = streams;
     last_line_ = now;
-    return "datagrams ignored since the last line of this kind: " + text;
+    return "ignored since the last line of this kind: " + text;
 }
 
 }  // namespace orrery::server

@@ -7,6 +7,7 @@
 
 #include "protocol/netcode/counters.h"
 #include "protocol/netcode/datagram_sink.h"
+#include "protocol/netcode/stream_server.h"
 #include "server/net/network_thread.h"
 
 namespace orrery::server {
@@ -20,11 +21,12 @@ class IgnoredLog {
 
     // The changes since the last line, if any. Call it when a line is due.
     std::optional<std::string> line(const protocol::NetcodeCounters& netcode, const NetworkStats& network,
-                                    protocol::TimeNs now);
+                                    protocol::TimeNs now, const protocol::StreamCounters& streams = {});
 
   private:
     protocol::NetcodeCounters netcode_;
     NetworkStats network_;
+    protocol::StreamCounters streams_;
     std::optional<protocol::TimeNs> last_line_;
 };
 

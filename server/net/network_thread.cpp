@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "server/net/endpoint.h"
+
 namespace orrery::server {
 
 using protocol::Address;
@@ -18,42 +20,6 @@ namespace {
 constexpr int kSocketBufferBytes = 4 << 20;  // a burst of all clients while the thread is not scheduled
 constexpr int kReceiveBatch = 256;           // datagrams before other handlers get their turn
 
-constexpr std::uint8_t kMappedPrefix[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};  // ::ffff:a.b.c.d, RFC 4291
-
-// `mapped`: for a socket of IPv6, which reaches IPv4 by mapped addresses.
-udp::endpoint to_endpoint(const Address& address, bool mapped = false) {
-    if (address.family == Address::Family::ipv4 && mapped) {
-        asio::ip::address_v6::bytes_type bytes;
-        std::copy_n(address.bytes.begin(), 4,
-                    std::copy(std::begin(kMappedPrefix), std::end(kMappedPrefix), bytes.begin()));
-        return {asio::ip::address_v6(bytes), address.port};
-    }
-    if (address.family == Address::Family::ipv4) {
-        asio::ip::address_v4::bytes_type bytes;
-        std::copy_n(address.bytes.begin(), bytes.size(), bytes.begin());
-        return {asio::ip::address_v4(bytes), address.port};
-    }
-    asio::ip::address_v6::bytes_type bytes;
-    std::copy_n(address.bytes.begin(), bytes.size(), bytes.begin());
-    return {asio::ip::address_v6(bytes), address.port};
-}
-
-// Mapped addresses become those of IPv4, as tokens name them.
-Address to_address(const udp::endpoint& endpoint) {
-    Address out;
-    out.port = endpoint.port();
-    if (endpoint.address().is_v4()) {
-        out.family = Address::Family::ipv4;
-        const auto bytes = endpoint.address().to_v4().to_bytes();
-        std::copy(bytes.begin(), bytes.end(), out.bytes.begin());
-    } else {
-        out.family = Address::Family::ipv6;
-        const auto bytes = endpoint.address().to_v6().to_bytes();
-        std::copy(bytes.begin(), bytes.end(), out.bytes.begin());
-    }
-    return out.canonical();
-}
-
 }  // namespace
 
 struct NetworkThread::State {
@@ -62,6 +28,9 @@ struct NetworkThread::State {
     asio::signal_set signals{io};
     udp::endpoint local;
     bool ipv6 = false;  // the socket's family
+    StreamExchange streams;
+    std::unique_ptr<WebServer> web;  // of the network thread, once it has started; null: none
+    Address web_local;
     std::thread thread;
 
     // Of the network thread alone.
@@ -114,7 +83,8 @@ struct NetworkThread::State {
         for (const DatagramQueue::Entry& entry : sending.entries()) {
             const protocol::Bytes bytes = sending.bytes_of(entry);
             asio::error_code error;
-            socket.send_to(asio::buffer(bytes.data(), bytes.size()), to_endpoint(entry.address, ipv6), 0, error);
+            socket.send_to(asio::buffer(bytes.data(), bytes.size()), to_endpoint<udp::endpoint>(entry.address, ipv6), 0,
+                           error);
             if (error) ++dropped;  // a full buffer loses it, as any network may
         }
         sending.clear();
@@ -127,7 +97,7 @@ NetworkThread::NetworkThread(std::unique_ptr<State> state) : state_(std::move(st
 
 Result<std::unique_ptr<NetworkThread>> NetworkThread::start(const Address& address) {
     auto state = std::make_unique<State>();
-    const udp::endpoint endpoint = to_endpoint(address);
+    const udp::endpoint endpoint = to_endpoint<udp::endpoint>(address);
     asio::error_code error;
     state->socket.open(endpoint.protocol(), error);
     state->ipv6 = endpoint.protocol() == udp::v6();
@@ -164,8 +134,41 @@ NetworkThread::~NetworkThread() {
         asio::error_code ignored;
         state->socket.close(ignored);
         state->signals.cancel(ignored);
+        if (state->web) state->web->stop();
     });
     state_->thread.join();
+}
+
+Result<Ok> NetworkThread::serve_web(WebConfig config) {
+    Result<std::unique_ptr<WebServer>> web = WebServer::open(state_->io, std::move(config), state_->streams);
+    if (!web) return web.error();
+    state_->web_local = (*web)->local_address();
+    asio::post(state_->io, [state = state_.get(), made = std::move(web).value()]() mutable {
+        state->web = std::move(made);
+        state->web->start();
+    });
+    return Ok{};
+}
+
+std::optional<Address> NetworkThread::web_address() const {
+    if (!state_->web_local.valid()) return std::nullopt;
+    return state_->web_local;
+}
+
+protocol::StreamSink& NetworkThread::streams() { return state_->streams; }
+
+void NetworkThread::take_streams(StreamQueue& out) {
+    if (!state_->streams.take(out)) return;
+    asio::post(state_->io, [state = state_.get()] {
+        if (state->web) state->web->read_on();
+    });
+}
+
+void NetworkThread::send_streams() {
+    if (!state_->streams.hand_over()) return;
+    asio::post(state_->io, [state = state_.get()] {
+        if (state->web) state->web->send_orders();
+    });
 }
 
 Address NetworkThread::local_address() const { return to_address(state_->local); }

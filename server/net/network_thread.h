@@ -1,13 +1,17 @@
-// The one thread that touches sockets and signals: an Asio io_context with a UDP socket, and bounded queues of
-// datagrams between it and the thread that steps the room.
+// The one thread that touches sockets and signals: an Asio io_context with a UDP socket and a web server, and bounded
+// queues of datagrams and messages between it and the thread that steps the room.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "protocol/netcode/address.h"
 #include "protocol/netcode/datagram_sink.h"
+#include "server/net/stream_exchange.h"
+#include "server/net/web_server.h"
 #include "server/room/datagram_queue.h"
+#include "server/room/stream_queue.h"
 #include "sim/base/result.h"
 
 namespace orrery::server {
@@ -22,7 +26,11 @@ class NetworkThread {
   public:
     // Binds `address` (port 0: any free port). An error with code io: the address or port is not available.
     static Result<std::unique_ptr<NetworkThread>> start(const protocol::Address& address);
-    ~NetworkThread();  // sends the queued datagrams, then ends the thread
+    ~NetworkThread();  // sends the queued datagrams and messages, then ends the thread; at most about a second later
+
+    // Opens the web server, once. An error with code io: its address or port is not available.
+    Result<Ok> serve_web(WebConfig config);
+    std::optional<protocol::Address> web_address() const;  // with its port; none: there is no web server
 
     protocol::Address local_address() const;
 
@@ -30,6 +38,12 @@ class NetworkThread {
     void take_received(DatagramQueue& out);
     // Sends the datagrams of a tick. `batch` is empty afterwards.
     void send(DatagramQueue& batch);
+
+    // Messages of WebSockets, for the thread that steps the room: it writes to `streams()`, and take_streams clears
+    // `out` and moves to it what has happened since the last call.
+    protocol::StreamSink& streams();
+    void take_streams(StreamQueue& out);
+    void send_streams();  // what was written
 
     // Waits until `deadline` (of the clock of now()). False: SIGINT or SIGTERM has come or end_waits() was called, now
     // or before.

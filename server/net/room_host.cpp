@@ -73,7 +73,7 @@ Result<Ok> RoomHost::run() {
     spdlog::info("stopping{}: {} clients get a goodbye", reason ? " (" + *reason + ")" : "", room_.stats().clients);
     const Result<Ok> closed =
         room_.stop(network_ ? NetworkThread::now() : room_.next_deadline(), reason.value_or(std::string()));
-    if (network_) network_->send(outbox_.queue());
+    if (network_) network_->send(outbox_.queue()), network_->send_streams();
     log_clients(NetworkThread::now(), true);
     print_status(NetworkThread::now());
     return closed;
@@ -90,16 +90,34 @@ void RoomHost::tick() {
     for (const DatagramQueue::Entry& entry : arrived_.entries()) {
         room_.receive(entry.address, arrived_.bytes_of(entry), entry.time);
     }
+    if (network_) take_streams();
     const TimeNs start = NetworkThread::now();
     const std::uint64_t tick = room_.world().tick();
     // One tick at a time: always on the virtual clock, and before a tick limit, which a room that catches up could
     // miss.
     const bool single = !network_ || (settings_.stop_at_tick != 0 && settings_.stop_at_tick - tick < kMaxCatchUpTicks);
     const std::uint32_t ticks = room_.advance(single ? room_.next_deadline() : start, unix_now_s());
-    if (network_) network_->send(outbox_.queue());
+    if (network_) network_->send(outbox_.queue()), network_->send_streams();
     const TimeNs all = NetworkThread::now() - start;
     for (std::uint32_t i = 0; i < ticks; ++i) tick_times_.note(all / ticks), rig_times_.note(rigs_ns_ / ticks);
     rigs_ns_ = 0;
+}
+
+void RoomHost::take_streams() {
+    network_->take_streams(streams_);
+    for (const StreamQueue::Entry& entry : streams_.entries()) {
+        switch (entry.kind) {
+            case StreamQueue::Kind::opened:
+                room_.stream_opened(entry.connection, entry.address, entry.time);
+                break;
+            case StreamQueue::Kind::received:
+                room_.stream_received(entry.connection, streams_.bytes_of(entry), entry.time);
+                break;
+            case StreamQueue::Kind::closed:
+                room_.stream_closed(entry.connection, entry.lost, entry.time);
+                break;
+        }
+    }
 }
 
 void RoomHost::renew_token() {
@@ -117,8 +135,9 @@ void RoomHost::log_rigs() {
 }
 
 void RoomHost::log_ignored(TimeNs now) {
+    const RoomStats stats = room_.stats();
     const std::optional<std::string> line =
-        ignored_.line(room_.stats().netcode, network_ ? network_->stats() : NetworkStats{}, now);
+        ignored_.line(stats.netcode, network_ ? network_->stats() : NetworkStats{}, now, stats.streams);
     if (line) spdlog::info(*line);
 }
 
@@ -152,9 +171,10 @@ void RoomHost::print_status(TimeNs now) {
     status.rigs_p50_ms = rig_times_.percentile_ms(0.5), status.rigs_p99_ms = rig_times_.percentile_ms(0.99);
     status.budget_ms = 1e3 / static_cast<double>(room_.world().definition().tick_rate_hz);
     status.late_ticks = stats.slips;
-    status.sent_bytes_per_s = static_cast<double>(stats.netcode.bytes_sent - last_stats_.netcode.bytes_sent) / seconds;
-    status.received_bytes_per_s =
-        static_cast<double>(stats.netcode.bytes_received - last_stats_.netcode.bytes_received) / seconds;
+    const auto sent = [](const RoomStats& of) { return of.netcode.bytes_sent + of.streams.bytes_sent; };
+    const auto received = [](const RoomStats& of) { return of.netcode.bytes_received + of.streams.bytes_received; };
+    status.sent_bytes_per_s = static_cast<double>(sent(stats) - sent(last_stats_)) / seconds;
+    status.received_bytes_per_s = static_cast<double>(received(stats) - received(last_stats_)) / seconds;
     status.records = settings_.records;
     status.recording_failed = stats.recording_failed;
     status.recorded_tick = stats.last_recorded_tick;
@@ -192,7 +212,9 @@ void RoomHost::orders_dropped(std::uint64_t, const DroppedOrders& what) {
 void RoomHost::connected(std::uint32_t client, std::uint64_t client_id, const protocol::Address& from) {
     if (token_file_) token_file_->used();
     if (!clients_.admit(ClientLog::What::connected, NetworkThread::now())) return;
-    spdlog::info("client {} connected: id {:016x}, from {}", client, client_id, from.to_string());
+    const bool stream = room_.transport_of(client) == protocol::Transport::streams;
+    spdlog::info("client {} connected: id {:016x}, from {}{}", client, client_id, stream ? "ws " : "",
+                 from.to_string());
 }
 
 void RoomHost::refused(std::uint32_t client, const protocol::Refusal& why) {

@@ -71,6 +71,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
 
     bool wait();
     void tick();
+    void take_streams();
     void renew_token();
     void log_rigs();
     void log_ignored(protocol::TimeNs now);
@@ -85,6 +86,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     std::optional<TokenFile> token_file_;
     HostSettings settings_;
     DatagramQueue arrived_;
+    StreamQueue streams_;               // likewise
     Durations tick_times_, rig_times_;  // of a tick with all its work, and of its rigs
     protocol::TimeNs stage_start_ = 0, rigs_ns_ = 0;
     protocol::TimeNs last_status_ = 0, last_order_log_ = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "protocol/session/handshake.h"
+#include "protocol/session/scene_key_frame.h"
 #include "protocol/session/token_role.h"
 #include "server/room/rejections.h"
 
@@ -14,6 +15,8 @@ using namespace orrery::protocol;
 struct Room::Client {
     ServerSession session;
     std::uint32_t index = 0;
+    Transport transport = Transport::datagrams;
+    std::uint32_t link = 0;  // the index in the transport
     std::uint64_t id = 0;
     TokenRole role = TokenRole::player;
     bool returned = false;   // to a seat that was held
@@ -21,9 +24,8 @@ struct Room::Client {
     bool refusal_counted = false;
     std::uint64_t last_snapshot_tick = 0;
 
-    Client(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, const NetcodeServerEvent& event,
-           TimeNs now)
-        : session(room, codec, slot, now), index(event.client_index), id(event.client_id) {}
+    Client(const RoomDescription& room, const SnapshotCodec& codec, std::uint16_t slot, Transport by, TimeNs now)
+        : session(room, codec, slot, now, server_channel_config(by == Transport::streams)), transport(by) {}
 
     bool ending() const {
         return session.state() == ServerSession::State::closing || session.state() == ServerSession::State::closed;
@@ -31,6 +33,8 @@ struct Room::Client {
 };
 
 namespace {
+
+constexpr std::uint32_t kNoClient = ~std::uint32_t{0};
 
 // A token whose role this server does not know is denied, whatever the host says.
 NetcodeServerConfig with_role_check(NetcodeServerConfig config) {
@@ -81,6 +85,11 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     room->hold_seat_ticks_ = config.hold_seat_ticks;
     room->token_lifetime_s_ = config.token_lifetime_s;
     room->clients_.resize(room->netcode_->max_clients());
+    room->stream_sink_ = config.streams;
+    if (config.streams)
+        room->streams_ =
+            std::make_unique<StreamServer>(config.netcode.protocol_id, room->netcode_->gate(), *config.streams);
+    for (auto& links : room->client_of_link_) links.assign(room->clients_.size(), kNoClient);
     room->describe(scene);
     room->event_rule_ = config.events;
     if (config.serve_scene || config.allow_mirror) room->description_.serve_scene(scene.binary);
@@ -113,20 +122,7 @@ void Room::describe(const SharedScene& scene) {
     description_.hello.body_capacity =
         static_cast<std::uint32_t>(std::min<std::size_t>(def.bodies.size() + kSpawnHeadroom, kMaxSnapshotBodyIndex));
     description_.hello.scene_name = scene.name.substr(0, kMaxWireNameBytes);
-    for (const sim::ShapeDef& shape : def.shapes)  // what clients are told of it
-        description_.shapes.push_back({{}, shape.type, shape.radius, shape.half_height, shape.half_extents});
-    for (const sim::PrefabDef& prefab : def.prefabs) {
-        TemplateNames& names = description_.vocabulary.templates.emplace_back();
-        names.name = prefab.name;
-        for (const sim::BodyDef& body : prefab.bodies) names.members.push_back(body.name);
-    }
-    for (const sim::MaterialDef& material : def.materials) description_.vocabulary.materials.push_back(material.name);
-    // A new world's bodies are those of the definition, in its order.
-    std::vector<sim::BodyState> bodies;
-    world_->read_bodies(bodies);
-    for (std::size_t i = 0; i < def.bodies.size(); ++i) {
-        if (!def.bodies[i].name.empty()) description_.names.emplace(bodies[i].id, def.bodies[i].name);
-    }
+    description_.begin_with(describe_scene(*world_, scene.binary));
 }
 
 void Room::set_director(Director* director) {
@@ -135,6 +131,21 @@ void Room::set_director(Director* director) {
 }
 
 void Room::receive(const Address& from, Bytes datagram, TimeNs arrival) { inbox_.push(from, datagram, arrival); }
+
+void Room::stream_opened(StreamConnection connection, const Address& from, TimeNs arrival) {
+    stream_inbox_.opened(connection, from, arrival);
+}
+
+void Room::stream_received(StreamConnection connection, Bytes message, TimeNs arrival) {
+    if (!streams_ || stream_inbox_.received(connection, message, arrival)) return;
+    stream_sink_->close(connection, kStreamEnded + static_cast<std::uint16_t>(DisconnectReason::by_server),
+                        "the server cannot take so many messages");
+    stream_inbox_.closed(connection, true, arrival);
+}
+
+void Room::stream_closed(StreamConnection connection, bool lost, TimeNs arrival) {
+    stream_inbox_.closed(connection, lost, arrival);
+}
 
 std::uint32_t Room::advance(TimeNs now, std::uint64_t unix_now_s) {
     const TickGrid::Due due = grid_.due(world_->tick(), now);
@@ -169,41 +180,105 @@ void Room::drain_inbox(TimeNs now, std::uint64_t unix_now_s) {
     }
     inbox_.clear();
     handle_events(now);
+    if (streams_) drain_streams(now);
+}
+
+void Room::drain_streams(TimeNs now) {
+    streams_->update(now);
+    for (const StreamQueue::Entry& entry : stream_inbox_.entries()) {
+        const TimeNs arrival = std::min(entry.time, now);
+        switch (entry.kind) {
+            case StreamQueue::Kind::opened:
+                streams_->opened(entry.connection, entry.address, arrival);
+                break;
+            case StreamQueue::Kind::received:
+                streams_->received(entry.connection, stream_inbox_.bytes_of(entry), arrival);
+                break;
+            case StreamQueue::Kind::closed:
+                streams_->closed(entry.connection, entry.lost, arrival);
+                break;
+        }
+        handle_events(arrival);
+    }
+    stream_inbox_.clear();
+    handle_events(now);
 }
 
 void Room::handle_events(TimeNs now) {
     NetcodeServerEvent event;
-    while (netcode_->next_event(event)) {
-        switch (event.kind) {
-            case NetcodeServerEvent::Kind::connected:
-                connect(event, now);
-                break;
-            case NetcodeServerEvent::Kind::disconnected:
-                drop(event);
-                break;
-            case NetcodeServerEvent::Kind::payload:
-                if (clients_[event.client_index])
-                    clients_[event.client_index]->session.receive_packet(event.bytes, now);
-                break;
-        }
+    while (netcode_->next_event(event)) handle_event(Transport::datagrams, event, now);
+    while (streams_ && streams_->next_event(event)) handle_event(Transport::streams, event, now);
+}
+
+void Room::handle_event(Transport transport, const NetcodeServerEvent& event, TimeNs now) {
+    const std::uint32_t index = client_of_link_[static_cast<std::size_t>(transport)][event.client_index];
+    switch (event.kind) {
+        case NetcodeServerEvent::Kind::connected:
+            connect(transport, event, now);
+            break;
+        case NetcodeServerEvent::Kind::disconnected:
+            if (index != kNoClient) drop(index, event.reason);
+            break;
+        case NetcodeServerEvent::Kind::payload:
+            if (index != kNoClient) clients_[index]->session.receive_packet(event.bytes, now);
+            break;
     }
 }
 
-void Room::connect(const NetcodeServerEvent& event, TimeNs now) {
+// A transport ends the connection that a newer one of its own replaces. One of the other transport ends here.
+std::optional<std::uint32_t> Room::index_for(std::uint64_t client_id, TimeNs now) {
+    for (const auto& other : clients_) {
+        if (!other || other->id != client_id) continue;
+        const std::uint32_t index = other->index;
+        end_link(other->transport, other->link, DisconnectReason::replaced, now);
+        drop(index, DisconnectReason::replaced);
+        break;
+    }
+    const auto free = std::find(clients_.begin(), clients_.end(), nullptr);
+    if (free == clients_.end()) return std::nullopt;
+    return static_cast<std::uint32_t>(free - clients_.begin());
+}
+
+void Room::end_link(Transport transport, std::uint32_t link, DisconnectReason reason, TimeNs now) {
+    if (transport == Transport::streams)
+        streams_->disconnect(link, now, reason);
+    else
+        netcode_->disconnect(link, now, reason);
+}
+
+bool Room::link_ready(const Client& client) const {
+    return client.transport == Transport::datagrams || streams_->ready(client.link);
+}
+
+bool Room::ready_for_snapshot(const Client& client) const {
+    return client.transport == Transport::datagrams || streams_->ready_for_snapshot(client.link);
+}
+
+Transport Room::transport_of(std::uint32_t client) const {
+    return client < clients_.size() && clients_[client] ? clients_[client]->transport : Transport::datagrams;
+}
+
+void Room::connect(Transport transport, const NetcodeServerEvent& event, TimeNs now) {
     UserData user_data{};
     std::copy_n(event.bytes.begin(), std::min(event.bytes.size(), user_data.size()), user_data.begin());
     const TokenIdentity identity = read_token_identity(user_data).value_or(TokenIdentity{});
+    const std::optional<std::uint32_t> index = index_for(event.client_id, now);
+    if (!index) return end_link(transport, event.client_index, DisconnectReason::by_server, now);
     const JoinAnswer answer = ask_to_join(event.client_id, identity);
     const std::optional<std::uint16_t> held = seats_.held_by(event.client_id);
     const std::optional<std::uint16_t> slot = take_seat(answer, event.client_id);
-    auto& client = clients_[event.client_index];
-    client = std::make_unique<Client>(description_, codec_, slot.value_or(kNoSlot), event, now);
+    auto& client = clients_[*index];
+    client = std::make_unique<Client>(description_, codec_, slot.value_or(kNoSlot), transport, now);
+    client->index = *index;
+    client->link = event.client_index;
+    client->id = event.client_id;
+    client_of_link_[static_cast<std::size_t>(transport)][event.client_index] = *index;
     client->role = identity.role;
     // A player without a seat watches.
     const bool watches = identity.role == TokenRole::player && !slot;
     client->session.set_role(watches ? TokenRole::spectator : identity.role);
     client->returned = held && slot == held;
-    if (observer_) observer_->connected(event.client_index, event.client_id, event.address);
+    if (observer_) observer_->connected(*index, event.client_id, event.address);
     if (answer.kind == JoinAnswer::Kind::refuse)
         client->session.close(GoodbyeReason::refused_by_game, now, answer.reason);
     // Last, since the director is told: it may kick the client.
@@ -238,12 +313,12 @@ std::optional<std::uint16_t> Room::take_seat(const JoinAnswer& answer, std::uint
     return slot;
 }
 
-void Room::drop(const NetcodeServerEvent& event) {
-    const std::unique_ptr<Client> client = std::move(clients_[event.client_index]);
-    if (!client) return;
+void Room::drop(std::uint32_t index, DisconnectReason reason) {
+    const std::unique_ptr<Client> client = std::move(clients_[index]);
+    client_of_link_[static_cast<std::size_t>(client->transport)][client->link] = kNoClient;
     const ServerSession& session = client->session;
-    const Departure how{event.reason, session.goodbye(), session.refusal().reason};
-    if (event.reason == DisconnectReason::by_peer) {  // what it has sent before counts
+    const Departure how{reason, session.goodbye(), session.refusal().reason};
+    if (reason == DisconnectReason::by_peer) {  // what it has sent before counts
         process(*client, ServerSession::Joins::shed);
         hand_on_messages(*client);
     }
@@ -523,28 +598,33 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
 void Room::update_clients(TimeNs now) {
     const std::uint64_t tick = world_->tick();
     if (quantised_.tick() != tick && watched()) quantise();
-    std::optional<KeyFrame> key_frame;
+    std::optional<KeyFrame> key_frame, from_scene;
     for (auto& client : clients_) {
         if (!client) continue;
         ServerSession& session = client->session;
         session.send_board(board_, tick);
         const bool watches = session.slot() == kNoSlot;
         if (session.needs_key_frame() && (client->announced || watches)) {
-            if (!key_frame)
-                key_frame.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
-            session.send_key_frame(*key_frame, quantised_, now);
+            std::optional<KeyFrame>& fitting = session.from_scene() ? from_scene : key_frame;
+            if (!fitting && session.from_scene())
+                fitting = make_scene_key_frame(description_.scene_world, quantised_, codec_);
+            if (!fitting)
+                fitting.emplace(quantised_, description_.shapes, description_.names, codec_, description_.vocabulary);
+            session.send_key_frame(*fitting, quantised_, now);
         }
         if (session.mirrors()) update_mirror(*client, client->announced || watches, now);
         const std::uint64_t every =
             watches ? overload_.ticks_per_spectator_snapshot(tick) : overload_.ticks_per_player_snapshot(tick);
-        if (tick - client->last_snapshot_tick >= every) {
+        // To a link that takes no more, the newest snapshot of when it does is sent, not those of now.
+        if (tick - client->last_snapshot_tick >= every && ready_for_snapshot(*client)) {
             session.send_snapshot(quantised_);
             client->last_snapshot_tick = tick;
         }
         flush(*client, now);
         if (session.state() == ServerSession::State::closed) {
             const bool kicked = session.goodbye() == GoodbyeReason::kicked;
-            netcode_->disconnect(client->index, now, kicked ? DisconnectReason::kicked : DisconnectReason::by_server);
+            end_link(client->transport, client->link, kicked ? DisconnectReason::kicked : DisconnectReason::by_server,
+                     now);
         }
     }
     mirror_log_.drop_state();
@@ -563,10 +643,13 @@ void Room::update_mirror(Client& client, bool may_join, TimeNs now) {
 
 void Room::flush(Client& client, TimeNs now) {
     std::array<std::uint8_t, kMaxPayloadBytes> packet;
-    for (std::uint32_t i = 0; i < kMaxPacketsPerClientTick; ++i) {
+    for (std::uint32_t i = 0; i < kMaxPacketsPerClientTick && link_ready(client); ++i) {
         const std::size_t size = client.session.write_packet(now, packet);
         if (size == 0) return;
-        netcode_->send_payload(client.index, Bytes(packet).first(size), now);
+        if (client.transport == Transport::streams)
+            streams_->send_payload(client.link, Bytes(packet).first(size), now);
+        else
+            netcode_->send_payload(client.link, Bytes(packet).first(size), now);
     }
 }
 
@@ -579,6 +662,7 @@ Result<Ok> Room::stop(TimeNs now, std::string_view reason) {
         flush(*client, now);
     }
     netcode_->stop(now);
+    if (streams_) streams_->stop(now);
     handle_events(now);
     for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
         if (seats_[slot].state == Seat::State::held) free_seat(slot, LeaveReason::stopped);
@@ -592,6 +676,7 @@ RoomStats Room::stats() const {
     stats.tick = world_->tick();
     stats.datagrams_dropped = inbox_.dropped();
     stats.netcode = netcode_->counters();
+    if (streams_) stats.streams = streams_->counters();
     for (const auto& client : clients_) {
         if (!client) continue;
         ++stats.clients;

@@ -1,13 +1,14 @@
 // A room: one world with its clients, its tick grid and its recorder. It has no socket, thread or clock. Datagrams and
-// the time are passed in, and datagrams leave through a sink. So a room with all its clients can run in one process on
-// a virtual clock. One thread at a time uses a room.
+// the time are passed in, and datagrams leave through a sink; so do the messages of streams (WebSocket), where there
+// are any. So a room with all its clients can run in one process on a virtual clock. One thread at a time uses a room.
 //
 // Times (protocol::TimeNs) are nanoseconds of any monotonic clock, the same one in every call. A client index is the
-// number of a client's connection, from 0 to max_clients - 1. It is used again after the client has left, and has
-// nothing to do with slots (seats.h).
+// number of a client's connection, from 0 to max_clients - 1, over all transports. It is used again after the client
+// has left, and has nothing to do with slots (seats.h), nor with the indices inside of a transport.
 //
-//   receive()  stores a datagram for the next tick
-//   advance()  datagrams -> netcode -> sessions; then for each due tick: commands -> step -> hash -> recorder ->
+//   receive()  stores a datagram for the next tick; stream_opened() and its like, what a stream did
+//   advance()  datagrams -> netcode -> sessions, messages -> streams -> sessions; then for each due tick: commands ->
+//   step -> hash -> recorder ->
 //              changes; after the last due tick: key frames and snapshots -> netcode -> sink
 #pragma once
 
@@ -20,6 +21,7 @@
 
 #include "orrery/sim.hpp"
 #include "protocol/netcode/netcode_server.h"
+#include "protocol/netcode/stream_server.h"
 #include "protocol/scene/scene.h"
 #include "protocol/session/board.h"
 #include "protocol/session/server_session.h"
@@ -30,6 +32,7 @@
 #include "server/room/overload.h"
 #include "server/room/recorder.h"
 #include "server/room/seats.h"
+#include "server/room/stream_queue.h"
 #include "server/room/tick_grid.h"
 
 namespace orrery::server {
@@ -54,6 +57,7 @@ struct RoomConfig {
     // Clients may mirror the room. They get its scene, the state of its world, and the commands of all players, so that
     // nothing of the world is hidden from them.
     bool allow_mirror = false;
+    protocol::StreamSink* streams = nullptr;  // for clients over streams; outlives the room; null: there are none
 };
 
 // Counts are since the start of the room, those of clients that have left included.
@@ -72,6 +76,7 @@ struct RoomStats {
     std::uint64_t rejected_commands = 0;
     std::uint64_t datagrams_dropped = 0;  // because the inbox was full
     protocol::NetcodeCounters netcode;    // of the transport below the sessions
+    protocol::StreamCounters streams;     // likewise
 };
 
 // How the connection of a client ended. If the server ended it, `goodbye` or `refusal` has the reason, whatever `how`
@@ -138,6 +143,13 @@ class Room {
     // Stores a datagram for the next tick. `arrival` is its time of arrival.
     void receive(const protocol::Address& from, protocol::Bytes datagram, protocol::TimeNs arrival);
 
+    // Store for the next tick what a connection of ordered messages did (see protocol::StreamServer). Each connection
+    // has a number of its own, larger than those before. A message for which there is no room ends its connection.
+    void stream_opened(protocol::StreamConnection connection, const protocol::Address& from, protocol::TimeNs arrival);
+    void stream_received(protocol::StreamConnection connection, protocol::Bytes message, protocol::TimeNs arrival);
+    // `lost`: the connection broke without a word of the client. Its seat may be held, as if it had fallen silent.
+    void stream_closed(protocol::StreamConnection connection, bool lost, protocol::TimeNs arrival);
+
     // Steps the due ticks, at most kMaxCatchUpTicks. Returns their number. `unix_now_s` is the Unix time in seconds;
     // the expiry of tokens is compared with it. A world that halts in a step is reported by halted().
     std::uint32_t advance(protocol::TimeNs now, std::uint64_t unix_now_s);
@@ -178,6 +190,9 @@ class Room {
     // do.
     const std::optional<Error>& halted() const { return halted_; }
 
+    // By what a client is connected: for the observer. No such client: by datagrams.
+    protocol::Transport transport_of(std::uint32_t client) const;
+
     RoomStats stats() const;                                                       // goes over all clients
     const sim::World& world() const { return *world_; }                            // at its last tick
     const protocol::RoomDescription& description() const { return description_; }  // what all clients are told
@@ -188,12 +203,19 @@ class Room {
     Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder, protocol::TimeNs now);
     void describe(const protocol::SharedScene& scene);
     void drain_inbox(protocol::TimeNs now, std::uint64_t unix_now_s);
+    void drain_streams(protocol::TimeNs now);
     void handle_events(protocol::TimeNs now);
-    void connect(const protocol::NetcodeServerEvent& event, protocol::TimeNs now);
+    void handle_event(protocol::Transport transport, const protocol::NetcodeServerEvent& event, protocol::TimeNs now);
+    void connect(protocol::Transport transport, const protocol::NetcodeServerEvent& event, protocol::TimeNs now);
+    std::optional<std::uint32_t> index_for(std::uint64_t client_id, protocol::TimeNs now);
+    void end_link(protocol::Transport transport, std::uint32_t link, protocol::DisconnectReason reason,
+                  protocol::TimeNs now);
+    bool link_ready(const Client& client) const;
+    bool ready_for_snapshot(const Client& client) const;
     std::optional<std::uint16_t> free_slot() const;
     JoinAnswer ask_to_join(std::uint64_t client_id, const protocol::TokenIdentity& identity) const;
     std::optional<std::uint16_t> take_seat(const JoinAnswer& answer, std::uint64_t client_id);
-    void drop(const protocol::NetcodeServerEvent& event);
+    void drop(std::uint32_t index, protocol::DisconnectReason reason);
     void give_seat_up(Client& client, const Departure& how);
     void free_seat(std::uint16_t slot, LeaveReason reason);
     void end_holds(std::uint64_t tick);
@@ -219,6 +241,8 @@ class Room {
     std::unique_ptr<Recorder> recorder_;
     std::optional<Error> recording_error_;
     std::unique_ptr<protocol::NetcodeServer> netcode_;
+    protocol::StreamSink* stream_sink_ = nullptr;
+    std::unique_ptr<protocol::StreamServer> streams_;  // null: none
     RoomObserver* observer_ = nullptr;
     Director* director_ = nullptr;
     sim::StageObserver* stage_observer_ = nullptr;
@@ -229,14 +253,16 @@ class Room {
     std::uint64_t hold_seat_ticks_ = 0;
     std::uint32_t token_lifetime_s_ = 0;
     DatagramQueue inbox_;
+    StreamQueue stream_inbox_;
     protocol::DeltaCodec codec_;
     protocol::RoomDescription description_;
     protocol::QuantisedWorld quantised_;
     protocol::MirrorLog mirror_log_;
     protocol::Board board_;
     protocol::EventRule event_rule_;
-    std::vector<protocol::WorldEvent> told_events_;  // of the last step
-    std::vector<std::unique_ptr<Client>> clients_;   // by netcode client index; null: no client
+    std::vector<protocol::WorldEvent> told_events_;             // of the last step
+    std::vector<std::unique_ptr<Client>> clients_;              // by client index; null: no client
+    std::array<std::vector<std::uint32_t>, 2> client_of_link_;  // by transport and the index there
     Seats seats_;
     std::vector<std::uint16_t> vacates_;  // slots of the director that clients take
     std::vector<sim::Command> commands_, orders_;

@@ -11,6 +11,7 @@
 #include "protocol/replay/records.h"
 #include "protocol/session/handshake.h"
 #include "protocol/session/messages.h"
+#include "protocol/snapshot/delta_codec.h"
 #include "tests/support/replay_files.h"
 
 using namespace orrery;
@@ -71,6 +72,7 @@ void messages(Folder folder) {
     server.schema_hash = hello.schema_hash;
     server.engine_version = hello.engine_version;
     server.scene_hash = hello.scene_hash;
+    server.snapshot_codec = DeltaCodec::kId;
     server.body_capacity = 64;
     server.scene_name = "fuzz";
     add(server, 2);

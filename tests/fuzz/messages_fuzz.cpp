@@ -33,6 +33,7 @@ RoomDescription room_description() {
     room.hello.schema_hash = client.schema_hash;
     room.hello.engine_version = client.engine_version;
     room.hello.scene_hash = client.scene_hash;
+    room.hello.snapshot_codec = DeltaCodec::kId;
     room.hello.body_capacity = 64;
     room.hello.scene_name = "fuzz";
     room.serve_scene(std::vector<std::uint8_t>(100, 7));

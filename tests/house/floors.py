@@ -30,7 +30,7 @@ FLOORS = [
     ["protocol/netcode/", "protocol/snapshot/", "protocol/scene/"],
     ["protocol/session/", "protocol/replay/"],
     ["client_sdk/include/orrery/"],
-    ["client_sdk/src/"],
+    ["client_sdk/src/", "client_sdk/web/"],
     ["client_sdk/examples/"],
     ["server/base/"],
     ["server/room/"],

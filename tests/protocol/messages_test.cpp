@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -22,6 +23,7 @@ Input sample_input() {
     Input input;
     input.first_tick = 1000;
     input.snapshots = {77, 0xf0f0};
+    input.mirror_tick = 998;
     for (int i = 0; i < 5; ++i) input.controls.push_back(to_wire({1.0f, -1.0f, 0.25f * static_cast<float>(i)}));
     return input;
 }
@@ -71,15 +73,32 @@ KeyFrameBegin sample_begin() {
     return begin;
 }
 
+ClientHello largest_hello() {
+    ClientHello hello = default_client_hello();
+    hello.codecs.assign(kMaxHelloCodecs, 200);
+    hello.mode = SessionMode::mirror;
+    hello.engine_version = ~0u;
+    hello.scene_hash = hello.scene_bytes_hash = hello.baseline_hash = ~std::uint64_t{0};
+    return hello;
+}
+
+KeyFrameBodies sample_scene_part() {
+    KeyFrameBodies part = sample_part();
+    part.gone = {0, 1, 77};
+    return part;
+}
+
 std::vector<Buffer> samples() {
     MessageWriter writer;
     std::vector<Buffer> out;
     out.push_back(copy(writer.write(default_client_hello())));
+    out.push_back(copy(writer.write(largest_hello())));
     out.push_back(copy(writer.write(KeyFrameReady{17})));
     out.push_back(copy(writer.write(ServerHello{1, 2, 3, 4, 60.0f, 5, 1, 1000, "yard"})));
     out.push_back(copy(writer.write(Refusal{RefusalReason::scene_hash, 1, 2})));
     out.push_back(copy(writer.write(sample_begin())));
     out.push_back(copy(writer.write(sample_part())));
+    out.push_back(copy(writer.write(sample_scene_part())));
     out.push_back(copy(writer.write(BodiesChanged{9, sample_part().descriptions, {{4, 1}, {5, 2}}})));
     out.push_back(copy(writer.write(Slip{10, 20})));
     out.push_back(copy(writer.write(Goodbye{GoodbyeReason::too_slow})));
@@ -121,12 +140,23 @@ TEST_CASE("messages come back as they were written") {
     CHECK(input.snapshots.newest == 77);
     CHECK(input.snapshots.older == 0xf0f0);
     CHECK(input.controls == sample_input().controls);
+    CHECK(input.mirror_tick == 998);
+    ClientHello client;
+    REQUIRE(reader.read(writer.write(largest_hello()), client));
+    CHECK(client.codecs == largest_hello().codecs);
+    CHECK(client.mode == SessionMode::mirror);
+    CHECK(client.scene_bytes_hash == ~std::uint64_t{0});
+    CHECK(client.baseline_hash == ~std::uint64_t{0});
+    REQUIRE(reader.read(writer.write(default_client_hello()), client));
+    CHECK(client.codecs.empty());
+    CHECK(client.scene_bytes_hash == 0);
 
     Snapshot snapshot;
     REQUIRE(reader.read(writer.write(sample_snapshot(500)), snapshot));
     CHECK(snapshot.coded == sample_snapshot(500).coded);
     CHECK(snapshot.input_slack_us == -1234);
     CHECK(snapshot.complete);
+    CHECK(snapshot.ticks_since_last == 99);
 
     KeyFrameBodies part;
     REQUIRE(reader.read(writer.write(sample_part()), part));
@@ -134,6 +164,9 @@ TEST_CASE("messages come back as they were written") {
     CHECK(part.descriptions[7].id == sim::BodyId{7, 1});
     CHECK(part.names[1].name == "ball");
     CHECK(part.descriptions == sample_part().descriptions);
+    CHECK(part.gone.empty());
+    REQUIRE(reader.read(writer.write(sample_scene_part()), part));
+    CHECK(part.gone == sample_scene_part().gone);
     BodiesChanged changed;
     REQUIRE(reader.read(writer.write(BodiesChanged{9, sample_part().descriptions, {}}), changed));
     CHECK(changed.added == sample_part().descriptions);
@@ -148,11 +181,17 @@ TEST_CASE("messages come back as they were written") {
     hello.role = TokenRole::director;
     hello.scene_bytes = 77;
     hello.scene_bytes_hash = 78;
+    hello.mode = SessionMode::mirror;
+    hello.allow_mirror = true;
+    hello.from_scene = true;
     ServerHello again;
     REQUIRE(reader.read(writer.write(hello), again));
     CHECK(again.role == TokenRole::director);
     CHECK(again.scene_bytes == 77);
     CHECK(again.scene_bytes_hash == 78);
+    CHECK(again.mode == SessionMode::mirror);
+    CHECK(again.allow_mirror);
+    CHECK(again.from_scene);
 
     GameMessage game;
     REQUIRE(reader.read(writer.write(GameMessage{65535, Buffer(kMaxGameMessageBytes, 3)}), game));
@@ -224,6 +263,7 @@ TEST_CASE("the largest of what a room sends is within the limits of its readers 
     bodies.descriptions.resize(kMaxBodiesPerKeyFramePart, {{1, 0}, 0, 0, sim::BodyType::dynamic, 1, 2, 3, 4});
     for (std::uint32_t i = 0; i < kMaxBodiesPerKeyFramePart; ++i)
         bodies.names.push_back({i, std::string(kMaxWireNameBytes, 'n')});
+    for (std::uint32_t i = 0; i < kMaxGonePerKeyFramePart; ++i) bodies.gone.push_back(i);
     CHECK(reader.read(writer.write(bodies), bodies));
     BodiesChanged changed;
     changed.added.resize(kMaxBodiesPerChange, {{1, 0}, 0, 0, sim::BodyType::dynamic, 1, 2, 3, 4});
@@ -249,9 +289,70 @@ TEST_CASE("the largest input fits a packet") {
     CHECK_FALSE(reader.read(writer.write(input), input));
 }
 
+TEST_CASE("equal controls one after the other are one run, and come back as they were") {
+    MessageWriter writer;
+    MessageReader reader;
+    Input input = sample_input();
+    input.controls.assign(kMaxControlsPerInput, WireControl{7, -7});
+    const std::size_t held = writer.write(input).size();
+    CHECK(held < 120);
+    input.controls.resize(1);
+    CHECK(writer.write(input).size() == held);
+    std::mt19937 random(21);
+    for (int n = 0; n < 500; ++n) {
+        input.controls.clear();
+        while (input.controls.size() < kMaxControlsPerInput && random() % 20 != 0)
+            input.controls.push_back({static_cast<std::int16_t>(random() % 2)});
+        Input read;
+        REQUIRE(reader.read(writer.write(input), read));
+        REQUIRE(read.controls == input.controls);
+    }
+}
+
+TEST_CASE("a run of no controls is refused, and so are runs of more than an input may have") {
+    MessageWriter writer;
+    MessageReader reader;
+    Input input = sample_input();
+    input.controls.assign(5, WireControl{0x1111, 0x2222, 0x3333});
+    Buffer bytes = copy(writer.write(input));
+    const std::uint8_t channels[] = {0x11, 0x11, 0x22, 0x22, 0x33, 0x33};
+    const auto run = std::search(bytes.begin(), bytes.end(), std::begin(channels), std::end(channels));
+    REQUIRE(bytes.end() - run > 16);
+    REQUIRE(run[16] == 5);
+    run[16] = kMaxControlsPerInput;
+    CHECK(reader.read(bytes, input));
+    CHECK(input.controls.size() == kMaxControlsPerInput);
+    for (const std::uint8_t count : {std::uint8_t{0}, std::uint8_t{kMaxControlsPerInput + 1}, std::uint8_t{255}}) {
+        run[16] = count;
+        CHECK_FALSE(reader.read(bytes, input));
+    }
+    input = sample_input();
+    input.controls.assign(20, WireControl{1});
+    input.controls.resize(40, WireControl{2});
+    CHECK_FALSE(reader.read(writer.write(input), input));
+}
+
 TEST_CASE("values out of range are refused") {
     MessageWriter writer;
     MessageReader reader;
+    ClientHello client = largest_hello();
+    client.codecs.push_back(1);
+    CHECK_FALSE(reader.read(writer.write(client), client));
+    client = largest_hello();
+    client.mode = static_cast<SessionMode>(kSessionModes);
+    CHECK_FALSE(reader.read(writer.write(client), client));
+    ServerHello other{1, 2, 3, 4, 60.0f, 5, 1, 1000, "yard"};
+    other.mode = static_cast<SessionMode>(kSessionModes);
+    CHECK_FALSE(reader.read(writer.write(other), other));
+    KeyFrameBodies gone = sample_scene_part();
+    gone.gone = {3, 3};
+    CHECK_FALSE(reader.read(writer.write(gone), gone));
+    gone.gone.clear();
+    for (std::uint32_t i = 0; i <= kMaxGonePerKeyFramePart; ++i) gone.gone.push_back(i);
+    CHECK_FALSE(reader.read(writer.write(gone), gone));
+    Snapshot snapshot = sample_snapshot(10);
+    snapshot.tick = 0;
+    CHECK_FALSE(reader.read(writer.write(snapshot), snapshot));
     ServerHello hello{1, 2, 3, 4, std::nanf(""), 5, 1, 1000, "yard"};
     CHECK_FALSE(reader.read(writer.write(hello), hello));
     KeyFrameBegin begin;
@@ -263,6 +364,12 @@ TEST_CASE("values out of range are refused") {
     CHECK_FALSE(reader.read(writer.write(input), input));
     input = sample_input();
     input.first_tick = kMaxTick;
+    CHECK_FALSE(reader.read(writer.write(input), input));
+    input = sample_input();
+    input.mirror_tick = kMaxTick;
+    CHECK_FALSE(reader.read(writer.write(input), input));
+    input = sample_input();
+    input.snapshots.newest = kMaxTick;
     CHECK_FALSE(reader.read(writer.write(input), input));
     KeyFrameBodies part = sample_part();
     part.descriptions[0].id.index = kMaxSnapshotBodyIndex;
@@ -337,6 +444,13 @@ TEST_CASE("a handshake names what differs") {
     ServerHello server{kProtocolVersion, message_schema_hash(), 7, 0x1234, 60.0f, 0, 1, 100, "yard"};
     ClientHello client = default_client_hello();
     CHECK(check(client, server).reason == RefusalReason::none);
+    client.mode = SessionMode::mirror;
+    CHECK(check(client, server).reason == RefusalReason::mirror_not_allowed);
+    server.allow_mirror = true;
+    CHECK(check(client, server).reason == RefusalReason::none);
+    client.codecs = {9, 8};
+    CHECK(check(client, server).reason == RefusalReason::no_common_codec);
+    CHECK(describe(check(client, server)).find("coder of snapshots") != std::string::npos);
     client.scene_hash = 0x9999;
     CHECK(check(client, server).reason == RefusalReason::scene_hash);
     CHECK(describe(check(client, server)).find("0000000000009999") != std::string::npos);
@@ -346,6 +460,16 @@ TEST_CASE("a handshake names what differs") {
     CHECK(check(client, server).reason == RefusalReason::schema_hash);
     client.protocol_version += 1;
     CHECK(check(client, server).reason == RefusalReason::protocol_version);
+}
+
+TEST_CASE("the first of a client's codecs that the server has is chosen") {
+    const std::uint8_t one[] = {1}, three_one[] = {3, 1}, one_three_five[] = {1, 3, 5}, nine[] = {9};
+    CHECK(choose_codec(three_one, one_three_five) == 3);
+    CHECK(choose_codec(three_one, one) == 1);
+    CHECK(choose_codec({}, one_three_five) == 1);
+    CHECK(choose_codec({}, nine) == std::nullopt);
+    CHECK(choose_codec(nine, one_three_five) == std::nullopt);
+    CHECK(choose_codec(nine, {}) == std::nullopt);
 }
 
 TEST_CASE("a key frame states every living body once, in parts") {

@@ -73,6 +73,7 @@ struct AckPacket {
 struct Link {
     std::uint32_t loss_percent, delay_ticks, jitter_ticks;
     std::uint32_t ack_loss_percent;
+    std::uint32_t ticks_per_snapshot = 1;
 };
 
 // Runs a sender and a receiver over a link for `ticks`, checks every decoded body against the server's state of its
@@ -103,15 +104,19 @@ std::uint32_t run_link(std::uint32_t seed, std::uint32_t count, const Link& link
             receiver.start(0, key);
             continue;
         }
-        Packet packet;
-        const SentSnapshot sent = sender.encode(world, 3, budget, packet.coded);
-        REQUIRE(packet.coded.size() <= budget);
-        packet.tick = tick;
-        packet.complete = sent.complete;
-        packet.due = tick + link.delay_ticks + (link.jitter_ticks ? random() % link.jitter_ticks : 0);
-        if (random() % 100 >= link.loss_percent) {
-            wire.push_back(packet);
-            if (random() % 50 == 0) wire.push_back(packet);
+        if (tick % link.ticks_per_snapshot == 0) {
+            Packet packet;
+            const std::uint64_t before = sender.last_tick();
+            const SentSnapshot sent = sender.encode(world, 3, budget, packet.coded);
+            REQUIRE(packet.coded.size() <= budget);
+            REQUIRE(sent.ticks_since_last == (before == 0 ? 0 : std::min<std::uint64_t>(tick - before, kManyTicks)));
+            packet.tick = tick;
+            packet.complete = sent.complete;
+            packet.due = tick + link.delay_ticks + (link.jitter_ticks ? random() % link.jitter_ticks : 0);
+            if (random() % 100 >= link.loss_percent) {
+                wire.push_back(packet);
+                if (random() % 50 == 0) wire.push_back(packet);
+            }
         }
         for (auto it = wire.begin(); it != wire.end();) {
             if (it->due > tick) {
@@ -244,7 +249,81 @@ TEST_CASE("every decoded snapshot equals the server's quantised state of its tic
     SUBCASE("more changes than fit a packet") { CHECK(run_link(3, 400, {5, 3, 4, 5}, 800, 500) > 600); }
     SUBCASE("acknowledgements mostly lost") { CHECK(run_link(4, 80, {5, 3, 4, 97}, 1500, 1100) > 1000); }
     SUBCASE("round trip longer than the window") { CHECK(run_link(5, 40, {2, 50, 3, 0}, 800, 1100) > 500); }
+    SUBCASE("every fifth tick") { CHECK(run_link(7, 60, {10, 5, 6, 10, 5}, 3000, 1100) > 400); }
+    SUBCASE("every seventh tick, acknowledgements mostly lost") {
+        CHECK(run_link(8, 80, {5, 3, 4, 90, 7}, 5000, 1100) > 500);
+    }
+    SUBCASE("less often than the window is long") { CHECK(run_link(9, 40, {5, 3, 4, 20, 300}, 9000, 1100) > 20); }
     SUBCASE("packets later than the window") { CHECK(run_link(6, 40, {2, 2, 120, 0}, 800, 1100) > 100); }
+}
+
+// A viewer of a crowd, over a link that delivers every packet and acknowledgement.
+struct Viewer {
+    const DeltaCodec& codec;
+    SnapshotSender sender{codec};
+    SnapshotReceiver receiver;
+    Viewer(const DeltaCodec& with, const QuantisedWorld& world) : codec(with), receiver(with, 1000) {
+        sender.start(world);
+        std::vector<QuantisedBody> key;
+        for (const auto& body : world.bodies()) {
+            if (body.alive) key.push_back(body.state);
+        }
+        receiver.start(world.tick(), key);
+    }
+    std::vector<std::uint8_t> step(const QuantisedWorld& world) {
+        std::vector<std::uint8_t> coded;
+        (void)sender.encode(world, 0xffff, 4000, coded);
+        REQUIRE(receiver.receive(world.tick(), coded) == ReceiveStatus::ok);
+        const Acknowledgement ack = receiver.acknowledgement();
+        sender.acknowledge(ack.newest, ack.older);
+        return coded;
+    }
+};
+
+TEST_CASE("clients that have acknowledged the same states get the same bytes, whenever they came") {
+    const DeltaCodec codec;
+    Crowd crowd(12, 50);
+    QuantisedWorld world;
+    const auto step = [&](std::uint64_t tick) {
+        for (auto& body : crowd.bodies) body.pose.position.x += 0.01f;
+        world.update(tick, crowd.living());
+    };
+    step(0);
+    Viewer early(codec, world);
+    for (std::uint64_t tick = 1; tick <= 37; ++tick) {
+        step(tick);
+        (void)early.step(world);
+    }
+    Viewer late(codec, world);
+    for (std::uint64_t tick = 38; tick <= 200; ++tick) {
+        step(tick);
+        CHECK(early.step(world) == late.step(world));
+    }
+    // A lost acknowledgement is another reference.
+    step(201);
+    std::vector<std::uint8_t> unheard;
+    (void)late.sender.encode(world, 0xffff, 4000, unheard);
+    CHECK(early.step(world) == unheard);
+    step(202);
+    std::vector<std::uint8_t> older;
+    (void)late.sender.encode(world, 0xffff, 4000, older);
+    CHECK(early.step(world) != older);
+}
+
+TEST_CASE("a snapshot of the key frame's tick or before it is refused") {
+    const DeltaCodec codec;
+    Crowd crowd(13, 10);
+    QuantisedWorld world;
+    world.update(40, crowd.living());
+    Viewer viewer(codec, world);
+    crowd.bodies[0].pose.position.x += 1.0f;
+    world.update(41, crowd.living());
+    std::vector<std::uint8_t> coded;
+    (void)viewer.sender.encode(world, 0xffff, 1000, coded);
+    CHECK(viewer.receiver.receive(40, coded) == ReceiveStatus::malformed);
+    CHECK(viewer.receiver.receive(0, coded) == ReceiveStatus::malformed);
+    CHECK(viewer.receiver.receive(41, coded) == ReceiveStatus::ok);
+    CHECK(viewer.receiver.receive(41, coded) == ReceiveStatus::duplicate);
 }
 
 TEST_CASE("a body that waits is sent in the end, however many others change") {

@@ -274,7 +274,7 @@ TEST_CASE("a client that sends a hundred times its limits is sent away for it, a
         };
         ChannelConfig config = client_channel_config();
         config.game.send_queue_bytes = 16u << 20;
-        config.bandwidth_bytes_per_s = 16e6;
+        config.rate = fixed_rate(16e6);
         config.guard = false;
         RawPeer peer(sim, config);
         peer.run(1.0);

@@ -10,6 +10,7 @@
 #include "protocol/session/client_session.h"
 #include "protocol/session/handshake.h"
 #include "protocol/session/key_frame.h"
+#include "protocol/session/scene_key_frame.h"
 #include "protocol/session/server_session.h"
 
 namespace orrery::testing {
@@ -24,7 +25,8 @@ struct SessionPair {
     std::unique_ptr<protocol::ServerSession> server;
     std::unique_ptr<protocol::ClientSession> client;
     protocol::TimeNs now = protocol::kNsPerSecond;
-    std::uint64_t tick = 0;
+    std::uint64_t tick = 0, ticks_per_snapshot = 1;
+    std::size_t key_frame_bytes = 0;
     protocol::ServerSession::Joins joins = protocol::ServerSession::Joins::welcome;
     std::vector<std::vector<std::uint8_t>> to_server, to_client;  // every packet so far
 
@@ -56,10 +58,10 @@ struct SessionPair {
         world.update(tick, bodies);
         server->process(tick - 1, now, 16 * protocol::kNsPerMs, joins, now);
         server->send_changes(world);
-        if (server->needs_key_frame()) server->send_key_frame(protocol::KeyFrame(world, {}, {}, codec), world, now);
+        if (server->needs_key_frame()) send_key_frame();
         server->send_board(board, tick);
         server->send_world_events(tick, events);
-        server->send_snapshot(world);
+        if (tick % ticks_per_snapshot == 0) server->send_snapshot(world);
         client->update(now);
         std::array<std::uint8_t, protocol::kMaxPayloadBytes> packet;
         while (const std::size_t size = server->write_packet(now, packet)) {
@@ -70,6 +72,13 @@ struct SessionPair {
             to_server.emplace_back(packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(size));
             if (deliver_to_server) server->receive_packet(to_server.back(), now);
         }
+    }
+    void send_key_frame() {
+        const protocol::KeyFrame frame =
+            server->from_scene() ? protocol::make_scene_key_frame(room.scene_world, world, codec)
+                                 : protocol::KeyFrame(world, room.shapes, room.names, codec, room.vocabulary);
+        key_frame_bytes = frame.size_bytes();
+        server->send_key_frame(frame, world, now);
     }
     // To the playing state, and on for some ticks.
     void warm_up() {

@@ -31,7 +31,18 @@ struct SimLink {
     protocol::TimeNs delay = 0;   // one way
     protocol::TimeNs jitter = 0;  // uniform, on top
     protocol::TimeNs reorder_delay = 30 * protocol::kNsPerMs;
-    bool up = true;  // false: everything sent is lost
+    bool up = true;      // false: everything sent is lost
+    int bottleneck = 0;  // the one of this number that it passes (SimNetwork::set_bottleneck); 0: none
+};
+
+// What several links share: datagrams leave it one after another, and those that find its queue full are lost.
+struct SimBottleneck {
+    double bytes_per_s = 0.0;
+    std::size_t queue_bytes = 0;
+    static constexpr std::size_t kHeadBytes = 28;  // of IP and UDP, for each datagram
+    protocol::TimeNs free_at = 0;
+    std::uint64_t passed = 0, overflowed = 0;
+    protocol::TimeNs longest_wait = 0;
 };
 
 struct SimDatagram {
@@ -79,6 +90,8 @@ class SimNetwork {
     void set_link(const protocol::Address& from, const protocol::Address& to, const SimLink& link) {
         links_[{from, to}] = link;
     }
+    void set_bottleneck(int number, const SimBottleneck& bottleneck) { bottlenecks_[number] = bottleneck; }
+    const SimBottleneck& bottleneck(int number) const { return bottlenecks_.at(number); }
     // Sees each datagram as it is sent, before any loss.
     void set_tap(std::function<void(const SimDatagram&)> tap) { tap_ = std::move(tap); }
 
@@ -122,14 +135,37 @@ class SimNetwork {
 
   private:
     void queue(SimDatagram datagram, const SimLink& link) {
-        protocol::TimeNs due = now_ + link.delay;
+        protocol::TimeNs due = now_;
+        if (link.bottleneck != 0 && !pass(bottlenecks_.at(link.bottleneck), datagram.bytes.size(), due)) {
+            ++stats_.lost;
+            return;
+        }
+        due += link.delay;
         if (link.jitter > 0) due += random_.below(link.jitter);
         if (random_.chance(link.reorder)) due += link.reorder_delay;
         in_flight_.emplace(std::pair{due, next_++}, std::move(datagram));
     }
 
+    // False: the queue is full.
+    bool pass(SimBottleneck& through, std::size_t bytes, protocol::TimeNs& due) const {
+        const auto time_of = [&](std::size_t n) {
+            return static_cast<protocol::TimeNs>(static_cast<double>(n) / through.bytes_per_s *
+                                                 static_cast<double>(protocol::kNsPerSecond));
+        };
+        const protocol::TimeNs wait = std::max(through.free_at, now_) - now_;
+        if (wait > time_of(through.queue_bytes)) {
+            ++through.overflowed;
+            return false;
+        }
+        ++through.passed;
+        through.longest_wait = std::max(through.longest_wait, wait);
+        through.free_at = due = now_ + wait + time_of(bytes + SimBottleneck::kHeadBytes);
+        return true;
+    }
+
     Random random_;
     protocol::TimeNs now_ = 0;
+    std::map<int, SimBottleneck> bottlenecks_;
     std::uint64_t next_ = 0;  // ties in time are broken by the order of sending
     SimLink default_link_;
     std::map<std::pair<protocol::Address, protocol::Address>, SimLink> links_;

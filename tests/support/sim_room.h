@@ -164,6 +164,7 @@ struct SimRoomOptions {
     bool serve_scene = false;
     bool allow_mirror = false;
     double hold_seat_s = 0.0;
+    protocol::StreamSink* streams = nullptr;  // see stream_room.h
 };
 
 class SimRoom {
@@ -195,6 +196,7 @@ class SimRoom {
         config.hold_seat_ticks = static_cast<std::uint64_t>(options.hold_seat_s * 60.0);
         config.events = options.events;
         config.serve_scene = options.serve_scene;
+        config.streams = options.streams;
         config.allow_mirror = options.allow_mirror;
         auto made = server::Room::create(config, scene, std::move(options.recorder), random_, endpoint_, now_);
         if (!made) FAIL(made.error().to_string());

@@ -31,7 +31,7 @@ inline constexpr double kMaxHoldSeat_s = 3600.0;     // largest GameServerConfig
 
 // When ticks begin.
 enum class GameClock : std::uint8_t {
-    wall,  // ticks at the scene's rate; clients connect by UDP; SIGINT and SIGTERM end the server
+    wall,  // ticks at the scene's rate; clients connect by UDP and WebSocket; SIGINT and SIGTERM end the server
     // Each tick begins when the one before it is done. There is no network: no port is opened, no client can connect,
     // and the fields of GameServerConfig about the network and its key have no effect. Signals keep their actions.
     virtual_time,
@@ -51,7 +51,15 @@ struct GameServerConfig {
     std::uint16_t port = 7770;       // UDP; 0: any free port
     // Further ADDR:PORT at which clients reach this server (behind a NAT). Their tokens may name them.
     std::vector<std::string> public_addresses;
-    std::uint32_t max_clients = 64;  // at a time, 1 to protocol::kMaxNetcodeClients
+    std::uint32_t max_clients = 64;  // at a time, over UDP and WebSocket, 1 to protocol::kMaxNetcodeClients
+
+    // The web server: WebSockets of clients, a page, the scene by its hash. It listens on `bind`, too.
+    bool http = true;
+    std::optional<std::uint16_t> http_port;  // TCP; 0: any free port. Not set: 7780, or any free one where `port` is 0
+    std::string web;                         // folder of the page, read at the start; empty: none
+    // Further origins (https://play.example.com) whose pages may connect; those of the server's own host always may.
+    std::vector<std::string> allowed_origins;
+
     // Time for which the seat of a client that fell silent is held for its return, s, to kMaxHoldSeat_s; 0: no hold.
     double hold_seat_s = 10.0;
     protocol::EventRule events;  // the events of the world that clients are told; the default: none
@@ -112,9 +120,9 @@ struct GameServerEnd {
 class GameServer {
   public:
     // Loads the scene, binds the port and opens the recording. Errors name place and mend. Their codes:
-    // invalid_argument (see check); not_found: the scene or key file cannot be read; io: the port, the recording or the
-    // token file is not available; unsupported_target: this machine lacks the SIMD target or the GPU; all others: the
-    // scene is not valid. An empty `make_director`: no director.
+    // invalid_argument (see check); not_found: the scene, key file or page cannot be read; io: a port, the recording or
+    // the token file is not available; unsupported_target: this machine lacks the SIMD target or the GPU; all others:
+    // the scene is not valid. An empty `make_director`: no director.
     static Result<std::unique_ptr<GameServer>> create(const GameServerConfig& config,
                                                       const DirectorFactory& make_director = {});
     ~GameServer();
@@ -133,8 +141,9 @@ class GameServer {
     // second before.
     void request_stop(std::string reason);
 
-    std::optional<protocol::Address> address() const;  // of the socket, with its port; none on the virtual clock
-    const std::string& replay() const;                 // path of the recording; empty: none
+    std::optional<protocol::Address> address() const;       // of the socket, with its port; none on the virtual clock
+    std::optional<protocol::Address> http_address() const;  // of the web server, with its port; none: there is none
+    const std::string& replay() const;                      // path of the recording; empty: none
 
     // The exit code of `orrery serve` for an error of create() or run(): 2 the input is not valid, 3 the machine.
     static int exit_code(const Error& error);

@@ -56,7 +56,7 @@ TEST_CASE("a key frame of 3 MB arrives in the time that the bandwidth needs, at 
     for (const double bandwidth : {64.0 * 1024, 256.0 * 1024, 1024.0 * 1024}) {
         CAPTURE(bandwidth);
         ChannelConfig config = server_channel_config();
-        config.bandwidth_bytes_per_s = bandwidth;
+        config.rate = fixed_rate(bandwidth);
         ChannelPair pair(11, kBadLink, config);
         CHECK(pair.server.channel.send_reliable(frame) == SendStatus::ok);
         const double at_best = static_cast<double>(size) / bandwidth;
@@ -198,7 +198,7 @@ TEST_CASE("what one packet has brought is not sent again when another packet wit
     CHECK(sender.unacknowledged_bytes() == 102);
     sender.lost({0, 400});
     CHECK(sender.next_range(100, resent) == Interval{500, 502});
-    CHECK(sender.data({500, 502}).size() == 2);
+    CHECK(sender.piece({500, 502}).size() == 2);
 }
 
 TEST_CASE("limits of sending are answers, and leave the channel in order") {

@@ -18,7 +18,7 @@ TEST_CASE("a key frame of 3 MB reaches a client through the whole stack while it
     REQUIRE(client.client.state() == ClientState::connected);
 
     ChannelConfig config = server_channel_config();
-    config.bandwidth_bytes_per_s = 1024.0 * 1024;
+    config.rate = fixed_rate(1024.0 * 1024);
     Channel down(config), up(client_channel_config());
     const Message frame = numbered_message(5, 3u << 20);
     down.send_reliable(frame);

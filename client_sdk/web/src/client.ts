@@ -1,0 +1,474 @@
+// A client of an Orrery room, over a WebSocket. It shows the bodies as they were a few ticks ago, between two snapshots,
+// and sends the player's controls. All decoding is that of the C++ client SDK, in the WebAssembly module.
+import * as C from './layout.js';
+import { load, type Exports, type Memory, type WasmSource } from './wasm.js';
+
+export type { WasmSource } from './wasm.js';
+/** The constants of orrery/client.h without ORRERY_, and the layouts of its structs. */
+export * as constants from './layout.js';
+
+/** Names a body as long as it exists: index in the low 32 bits, generation in the high 32 bits. */
+export type BodyId = bigint;
+
+export interface ConnectOptions {
+  /** Of the server's WebSocket: "ws://127.0.0.1:7780/play". */
+  url: string;
+  /** A connect token of 2,048 bytes. */
+  token?: Uint8Array;
+  /** Where a POST gives a fresh token: "http://127.0.0.1:7780/token". With it a lost connection is made anew. */
+  tokenUrl?: string;
+  /** The module; the one beside this file if it is left out. */
+  wasm?: WasmSource;
+  /** Snapshots of the bodies, which every module can. */
+  mode?: 'snapshots';
+  /** From a loss on, within so many seconds the connection is made anew. 30 with tokenUrl, otherwise 0. */
+  reconnectSeconds?: number;
+  /** In the place of the global WebSocket: that of the package `ws`, for example. */
+  WebSocket?: new (url: string) => WebSocketLike;
+  /** Whether a timer polls, every 15 ms. Otherwise the program calls poll(), best once in each frame. */
+  autoPoll?: boolean;
+}
+
+/** What is used of a WebSocket. */
+export interface WebSocketLike {
+  binaryType: string;
+  readonly bufferedAmount: number;
+  onopen: ((event: any) => void) | null;
+  onmessage: ((event: any) => void) | null;
+  onerror: ((event: any) => void) | null;
+  onclose: ((event: any) => void) | null;
+  send(data: Uint8Array<ArrayBuffer>): void;
+  close(code?: number): void;
+}
+
+/** What happens to the connection or to a body. `tick` is the server's. */
+export type ClientEvent =
+  | { kind: 'connected'; tick: bigint }
+  | { kind: 'disconnected'; tick: bigint; reason: number; text: string }
+  | { kind: 'reconnecting'; text: string }
+  | { kind: 'bodyAdded' | 'bodyRemoved'; tick: bigint; body: BodyId }
+  | { kind: 'slipped'; tick: bigint; lateNs: bigint }
+  | { kind: 'message'; type: number; bytes: Uint8Array<ArrayBuffer>; reliable: boolean }
+  | { kind: 'board'; key: string; value: Uint8Array<ArrayBuffer>; removed: boolean }
+  | { kind: 'scene'; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: 'world'; tick: bigint; what: number; body: BodyId; other: BodyId; joint: bigint; point: number[];
+      normal: number[]; impulse: number };
+export type EventKind = ClientEvent['kind'];
+export type EventOf<K extends EventKind> = Extract<ClientEvent, { kind: K }>;
+
+/** All bodies at one time: views into the module's memory, valid until the next call of sample(). Entry i of each array,
+ * for i below `count`, belongs to body ids[i]. */
+export interface Samples {
+  count: number;
+  /** The time, in ticks of the server. */
+  tick: number;
+  ids: BigUint64Array;
+  /** Index and generation of each body: the numbers that ids[i] has in one. Reading them allocates nothing. */
+  indices: Uint32Array;
+  /** x, y, z of the centre of mass, m, world. */
+  positions: Float32Array;
+  /** x, y, z, w; body to world. */
+  orientations: Float32Array;
+  /** m/s, world. */
+  linearVelocities: Float32Array;
+  /** rad/s, world. */
+  angularVelocities: Float32Array;
+}
+
+export interface Session {
+  tickRateHz: number; sceneHash: bigint; clientIndex: number; slot: number; engineVersion: number; shapeCount: number;
+  bodyCount: number; sceneName: string; role: number; sceneBytes: number; sceneBytesHash: bigint;
+}
+/** `type`: constants.SHAPE_*; sizes in m. */
+export interface Shape { type: number; radius: number; halfHeight: number; halfExtents: [number, number, number] }
+/** `type`: constants.BODY_*. */
+export interface Body {
+  type: number; shape: number; slot: number; name: string; templateName: string; memberName: string;
+  materialName: string; userData: bigint;
+}
+export interface Stats {
+  rttS: number; rttVariationS: number; delayTicks: number; inputSlackTicks: number; lateInputs: number;
+  snapshotsReceived: bigint; snapshotsUndecodable: bigint; bytesSent: bigint; bytesReceived: bigint;
+  messagesSent: bigint; messagesReceived: bigint; newestTick: bigint;
+}
+
+/** The connection ended, or never came about: `reason` is one of constants.END_*. */
+export class ConnectionError extends Error {
+  readonly reason: number;
+  constructor(reason: number, text: string) {
+    super(text);
+    this.reason = reason;
+  }
+}
+
+const POLL_MS = 15;
+const LATE_POLL_MS = 50;  // a page that is hidden is polled by its messages
+const MAX_BUFFERED_BYTES = 256 * 1024;
+const RETRY_MS = [100, 200, 400, 800, 1600];
+const SCRATCH_BYTES = 256;  // more than any struct of the header
+const FLOATS_PER_BODY = 3 + 4 + 3 + 3;
+
+export class Client {
+  readonly #memory: Memory;
+  readonly #c: Exports;
+  readonly #options: ConnectOptions;
+  #client: number;  // 0 once closed: then every function of the module does nothing
+  readonly #event: number;
+  readonly #out: number;  // two pointers or sizes
+  readonly #struct: number;
+  readonly #controls: number;
+  readonly #samplesAt: number;
+  #arrays = 0;
+  #capacity = 0;
+  #samples: Samples | null = null;
+  #socket: WebSocketLike | null = null;
+  #streamNumber = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #polledAt = 0;
+  #retry = 0;
+  #restartedAt = 0;  // when a server that stopped was first missed; 0: it is there
+  #hadWorld = false;
+  #closed = false;
+  #listeners = new Map<EventKind, Set<(event: any) => void>>();
+
+  private constructor(memory: Memory, options: ConnectOptions) {
+    this.#memory = memory;
+    this.#c = memory.exports;
+    this.#options = options;
+    this.#event = memory.allocate(C.EventLayout.sizeof);
+    this.#struct = memory.allocate(SCRATCH_BYTES);
+    this.#out = memory.allocate(16);
+    this.#controls = memory.allocate(4 * C.CONTROL_CHANNELS);
+    this.#samplesAt = memory.allocate(C.SamplesLayout.sizeof);
+    memory.setU32(this.#event, C.EventLayout.sizeof);
+    this.#c.orrery_client_config_init(this.#struct);
+    this.#check(this.#c.orrery_client_create_stream(this.#struct, this.#out));
+    this.#client = memory.u32(this.#out);
+    this.#c.orrery_client_set_reconnect(this.#client, this.#reconnectSeconds);
+  }
+
+  /** Loads the module, connects and joins. Rejects with a ConnectionError if that does not come about. */
+  static async connect(options: ConnectOptions): Promise<Client> {
+    const memory = await load(options.wasm ?? new URL('./orrery_client.wasm', import.meta.url));
+    const client = new Client(memory, options);
+    const token = options.token ?? (await client.#freshToken());
+    return new Promise<Client>((resolve, reject) => {
+      const off = [
+        client.on('connected', () => { off.forEach((stop) => stop()); resolve(client); }),
+        client.on('disconnected', ({ reason, text }) => { client.close(); reject(new ConnectionError(reason, text)); }),
+      ];
+      try {
+        client.#begin(token);
+      } catch (error) {
+        client.close();
+        reject(error);
+        return;
+      }
+      if (options.autoPoll ?? true) client.#timer = setInterval(() => client.poll(), POLL_MS);
+      client.poll();
+    });
+  }
+
+  /** Calls `listener` for each event of a kind, during poll(). Returns a function that ends this. */
+  on<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): () => void {
+    const all = this.#listeners.get(kind) ?? new Set();
+    this.#listeners.set(kind, all.add(listener));
+    return () => void all.delete(listener);
+  }
+
+  /** constants.STATE_*. */
+  get state(): number {
+    return this.#closed ? C.STATE_DISCONNECTED : this.#c.orrery_client_get_state(this.#client);
+  }
+
+  /** Reads what has come, sends, and tells the events. A timer calls it unless autoPoll is false. */
+  poll(): void {
+    if (this.#closed) return;
+    const now = performance.now();
+    this.#polledAt = now;
+    this.#c.orrery_web_poll(this.#client, now);
+    this.#pump();
+    while (!this.#closed && this.#c.orrery_client_next_event(this.#client, this.#event) === C.OK) this.#tell();
+    if (!this.#closed) this.#pump();
+  }
+
+  /** Up to 8 numbers in [-1, 1], which stay until the next call. The scene says what a channel does. */
+  setControl(channels: ArrayLike<number>): void {
+    const count = Math.min(channels.length, C.CONTROL_CHANNELS), view = this.#memory.view;
+    for (let i = 0; i < count; ++i) view.setFloat32(this.#controls + 4 * i, channels[i] ?? 0, true);
+    if (!this.#closed) this.#c.orrery_client_set_control(this.#client, this.#controls, count);
+  }
+
+  /** All bodies as they are to be shown now, or null before the world is there. The same object each time. */
+  sample(): Samples | null {
+    if (this.#closed) return null;
+    const now = performance.now(), at = this.#samplesAt, { view } = this.#memory;
+    view.setUint32(at, C.SamplesLayout.sizeof, true);
+    let status = this.#c.orrery_web_sample(this.#client, now, at);
+    if (status === C.TOO_SMALL) {
+      this.#makeRoom(this.#memory.u32(at + C.SamplesLayout.available));
+      status = this.#c.orrery_web_sample(this.#client, now, at);
+    }
+    if (status !== C.OK && status !== C.TOO_SMALL) return null;
+    if (this.#samples?.positions.buffer !== this.#memory.exports.memory.buffer) this.#samples = this.#viewArrays();
+    this.#samples.count = this.#memory.u32(at + C.SamplesLayout.count);
+    this.#samples.tick = this.#memory.f64(at + C.SamplesLayout.tick);
+    return this.#samples;
+  }
+
+  /** Sends bytes to the room's program. A limit is an error, and nothing was sent. */
+  send(type: number, bytes: Uint8Array, reliable = true): void {
+    this.#check(this.#memory.lend(bytes, (at, size) =>
+      this.#c.orrery_client_send(this.#client, type, at, size, reliable ? 1 : 0)));
+  }
+
+  /** A copy of the value that the board has for `key`; null: none. */
+  board(key: string): Uint8Array<ArrayBuffer> | null {
+    const status = this.#memory.lend(key, (at) =>
+      this.#c.orrery_client_board_get(this.#client, at, this.#out, this.#out + 4));
+    return status === C.OK ? this.#memory.copy(this.#out, this.#out + 4) : null;
+  }
+  boardKeys(): string[] {
+    return Array.from({ length: this.#c.orrery_client_board_count(this.#client) }, (_, i) => {
+      this.#c.orrery_client_board_at(this.#client, i, this.#out, 0, 0);
+      return this.#memory.text(this.#out);
+    });
+  }
+
+  /** What the server says of its room; null before its answer. */
+  session(): Session | null {
+    const L = C.SessionLayout, m = this.#memory, at = this.#sized(L.sizeof);
+    if (this.#c.orrery_client_get_session(this.#client, at) !== C.OK) return null;
+    return {
+      tickRateHz: m.f32(at + L.tick_rate_hz), sceneHash: m.u64(at + L.scene_hash),
+      clientIndex: Number(m.u64(at + L.client_index)), slot: m.u32(at + L.slot),
+      engineVersion: m.u32(at + L.engine_version), shapeCount: m.u32(at + L.shape_count),
+      bodyCount: m.u32(at + L.body_count), sceneName: m.text(at + L.scene_name), role: m.u32(at + L.role),
+      sceneBytes: m.u32(at + L.scene_bytes), sceneBytesHash: m.u64(at + L.scene_bytes_hash),
+    };
+  }
+  shape(index: number): Shape | null {
+    const L = C.ShapeLayout, m = this.#memory, at = this.#sized(L.sizeof);
+    if (this.#c.orrery_client_get_shape(this.#client, index, at) !== C.OK) return null;
+    const extents = at + L.half_extents;
+    return { type: m.i32(at + L.type), radius: m.f32(at + L.radius), halfHeight: m.f32(at + L.half_height),
+             halfExtents: [m.f32(extents), m.f32(extents + 4), m.f32(extents + 8)] };
+  }
+  body(id: BodyId): Body | null {
+    const L = C.BodyLayout, m = this.#memory, at = this.#sized(L.sizeof);
+    if (this.#c.orrery_client_get_body(this.#client, id, at) !== C.OK) return null;
+    return {
+      type: m.i32(at + L.type), shape: m.u32(at + L.shape), slot: m.u32(at + L.slot), name: m.text(at + L.name),
+      templateName: m.text(at + L.template_name), memberName: m.text(at + L.member_name),
+      materialName: m.text(at + L.material_name), userData: m.u64(at + L.user_data),
+    };
+  }
+  /** The first body that was spawned for this player; null: none. */
+  ownBody(): BodyId | null {
+    const id = BigInt.asUintN(64, this.#c.orrery_client_own_body(this.#client));
+    return id === C.NO_BODY ? null : id;
+  }
+  stats(): Stats {
+    const L = C.ClientStatsLayout, m = this.#memory, at = this.#sized(L.sizeof);
+    this.#c.orrery_client_get_stats(this.#client, at);
+    return {
+      rttS: m.f64(at + L.rtt_s), rttVariationS: m.f64(at + L.rtt_variation_s), delayTicks: m.f64(at + L.delay_ticks),
+      inputSlackTicks: m.f64(at + L.input_slack_ticks), lateInputs: m.u32(at + L.late_inputs),
+      snapshotsReceived: m.u64(at + L.snapshots_received), snapshotsUndecodable: m.u64(at + L.snapshots_undecodable),
+      bytesSent: m.u64(at + L.bytes_sent), bytesReceived: m.u64(at + L.bytes_received),
+      messagesSent: m.u64(at + L.datagrams_sent), messagesReceived: m.u64(at + L.datagrams_received),
+      newestTick: m.u64(at + L.newest_tick),
+    };
+  }
+  /** Asks for the scene's binary form, which comes as the event `scene`. */
+  requestScene(): void {
+    this.#check(this.#c.orrery_client_request_scene(this.#client));
+  }
+
+  /** Ends the connection. The client cannot be used again. */
+  close(): void {
+    if (this.#closed) return;
+    this.#c.orrery_client_disconnect(this.#client, this.#nowNs());
+    this.#pump();
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#c.orrery_client_destroy(this.#client);
+    this.#client = 0;  // the memory goes with the module's instance
+  }
+
+  get #reconnectSeconds(): number {
+    return this.#options.reconnectSeconds ?? (this.#options.tokenUrl ? 30 : 0);
+  }
+  #nowNs(): bigint {
+    return BigInt(Math.floor(performance.now() * 1e6));
+  }
+  #check(status: number): void {
+    if (status < 0) {
+      this.#memory.setU32(this.#out, this.#c.orrery_status_name(status));
+      throw new Error(`orrery: ${this.#memory.text(this.#out)}`);
+    }
+  }
+  #sized(size: number): number {
+    this.#memory.setU32(this.#struct, size);
+    return this.#struct;
+  }
+
+  #makeRoom(bodies: number): void {
+    this.#c.free(this.#arrays);
+    this.#capacity = Math.ceil(bodies * 1.25);
+    this.#arrays = this.#memory.allocate(this.#capacity * (8 + 4 * FLOATS_PER_BODY));
+    const L = C.SamplesLayout;
+    this.#memory.setU32(this.#samplesAt + L.capacity, this.#capacity);
+    let at = this.#arrays;
+    for (const [field, bytes] of [[L.ids, 8], [L.positions, 12], [L.orientations, 16], [L.linear_velocities, 12],
+                                  [L.angular_velocities, 12]] as const) {
+      this.#memory.setU32(this.#samplesAt + field, at);
+      at += bytes * this.#capacity;
+    }
+    this.#samples = null;
+  }
+  #viewArrays(): Samples {
+    const { buffer } = this.#memory, n = this.#capacity, at = this.#arrays;
+    const floats = (skip: number, each: number) => new Float32Array(buffer, at + n * (8 + 4 * skip), n * each);
+    return { count: 0, tick: 0, ids: new BigUint64Array(buffer, at, n), indices: new Uint32Array(buffer, at, 2 * n),
+             positions: floats(0, 3), orientations: floats(3, 4), linearVelocities: floats(7, 3),
+             angularVelocities: floats(10, 3) };
+  }
+
+  /** Opens and closes the socket as the client wants, and sends what waits. */
+  #pump(): void {
+    const wanted = this.#c.orrery_client_stream_wanted(this.#client);
+    if (wanted !== this.#streamNumber) {
+      this.#flush();
+      this.#leaveSocket();
+      this.#streamNumber = wanted;
+      if (wanted !== 0) this.#openSocket();
+    }
+    this.#flush();
+  }
+  #flush(): void {
+    while (this.#socket && this.#socket.bufferedAmount < MAX_BUFFERED_BYTES &&
+           this.#c.orrery_client_stream_next(this.#client, this.#out, this.#out + 4) === C.OK)
+      this.#socket.send(this.#memory.copy(this.#out, this.#out + 4));
+  }
+  #leaveSocket(): void {
+    const socket = this.#socket;
+    this.#socket = null;
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.onerror = () => {};
+    socket.close(1000);
+  }
+  #openSocket(): void {
+    const closed = (code: number, text: string) => {
+      if (this.#socket !== socket || this.#closed) return;
+      this.#socket = null;
+      this.#memory.lend(text, (at) => this.#c.orrery_client_stream_closed(this.#client, code, at, this.#nowNs()));
+    };
+    const socket = new (this.#options.WebSocket ?? globalThis.WebSocket)(this.#options.url) as WebSocketLike;
+    this.#socket = socket;
+    socket.binaryType = 'arraybuffer';
+    socket.onopen = () => {
+      if (this.#socket !== socket || this.#closed) return;
+      this.#c.orrery_client_stream_opened(this.#client, this.#nowNs());
+      this.#flush();
+    };
+    socket.onmessage = ({ data }) => {
+      if (this.#socket !== socket || this.#closed) return;
+      if (!(data instanceof ArrayBuffer)) {
+        closed(1003, 'the server sent a message that is not binary');
+        return socket.close(1000);
+      }
+      const now = performance.now();
+      this.#memory.lend(new Uint8Array(data), (at, size) => this.#c.orrery_web_received(this.#client, at, size, now));
+      if ((this.#options.autoPoll ?? true) && now - this.#polledAt > LATE_POLL_MS) this.poll();
+    };
+    socket.onerror = () => {};  // a close follows
+    socket.onclose = ({ code, reason }) => closed(code, String(reason ?? ''));
+  }
+
+  async #freshToken(): Promise<Uint8Array> {
+    if (!this.#options.tokenUrl) throw new Error('orrery: connect() needs a token or a tokenUrl');
+    const answer = await fetch(this.#options.tokenUrl, { method: 'POST', cache: 'no-store' });
+    if (!answer.ok) throw new Error(`orrery: ${this.#options.tokenUrl}: HTTP status ${answer.status}`);
+    return new Uint8Array(await answer.arrayBuffer());
+  }
+  #begin(token: Uint8Array): void {
+    this.#check(this.#memory.lend(token, (at, size) =>
+      this.#c.orrery_client_connect(this.#client, at, size, this.#nowNs())));
+  }
+  /** Gets a token and gives it to `use`; a server that is not there yet is asked again. */
+  async #withToken(use: (token: Uint8Array) => void): Promise<void> {
+    const wait = RETRY_MS[Math.min(this.#retry++, RETRY_MS.length - 1)];
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    if (this.#closed) return;
+    const token = await this.#freshToken().catch(() => null);
+    if (this.#closed) return;
+    try {
+      if (token) return use(token);
+    } catch (error) {  // what came is no token
+      return this.#emit({ kind: 'disconnected', tick: 0n, reason: C.END_TOKEN, text: String(error) });
+    }
+    if (this.#restartedAt !== 0 || this.state === C.STATE_CONNECTING) return this.#again();
+  }
+  /** The next try: by a renewal where the client waits for one, or by a connection of its own after a restart. */
+  async #again(): Promise<void> {
+    if (this.#restartedAt === 0) {
+      return this.#withToken((token) => void this.#memory.lend(token, (at, size) =>
+        this.#c.orrery_client_renew(this.#client, at, size, this.#nowNs())));
+    }
+    if (performance.now() - this.#restartedAt > 1000 * this.#reconnectSeconds) {
+      this.#restartedAt = 0;
+      return this.#emit({ kind: 'disconnected', tick: 0n, reason: C.END_SERVER_STOPPED, text: 'the server stopped' });
+    }
+    return this.#withToken((token) => this.#begin(token));
+  }
+
+  #emit(event: ClientEvent): void {
+    for (const listener of [...(this.#listeners.get(event.kind) ?? [])]) listener(event);
+  }
+  /** Hands the event on that the module has given. */
+  #tell(): void {
+    const L = C.EventLayout, m = this.#memory, at = this.#event, tick = m.u64(at + L.tick);
+    const bytes = () => m.copy(at + L.bytes, at + L.size);
+    const three = (from: number) => [m.f32(from), m.f32(from + 4), m.f32(from + 8)];
+    switch (m.i32(at + L.kind)) {
+      case C.EVENT_CONNECTED:
+        this.#retry = this.#restartedAt = 0;
+        this.#hadWorld = true;
+        return this.#emit({ kind: 'connected', tick });
+      case C.EVENT_DISCONNECTED:
+        return this.#ended(tick, m.i32(at + L.end_reason), m.text(at + L.text));
+      case C.EVENT_TOKEN_NEEDED:
+        this.#emit({ kind: 'reconnecting', text: m.text(at + L.text) });
+        return void this.#again();
+      case C.EVENT_BODY_ADDED:
+        return this.#emit({ kind: 'bodyAdded', tick, body: m.u64(at + L.body) });
+      case C.EVENT_BODY_REMOVED:
+        return this.#emit({ kind: 'bodyRemoved', tick, body: m.u64(at + L.body) });
+      case C.EVENT_SLIPPED:
+        return this.#emit({ kind: 'slipped', tick, lateNs: m.u64(at + L.late_ns) });
+      case C.EVENT_MESSAGE:
+        return this.#emit({ kind: 'message', type: m.u32(at + L.message_type), bytes: bytes(),
+                            reliable: m.i32(at + L.reliable) !== 0 });
+      case C.EVENT_BOARD:
+        return this.#emit({ kind: 'board', key: m.text(at + L.text), value: bytes(), removed: m.i32(at + L.removed) !== 0 });
+      case C.EVENT_SCENE:
+        return this.#emit({ kind: 'scene', bytes: bytes() });
+      case C.EVENT_WORLD:
+        return this.#emit({ kind: 'world', tick, what: m.i32(at + L.world_kind), body: m.u64(at + L.body),
+                            other: m.u64(at + L.other), joint: m.u64(at + L.joint), point: three(at + L.point),
+                            normal: three(at + L.normal), impulse: m.f32(at + L.impulse) });
+    }
+  }
+  #ended(tick: bigint, reason: number, text: string): void {
+    const gone = reason === C.END_SERVER_STOPPED || (this.#restartedAt !== 0 && reason === C.END_NO_ANSWER);
+    if (!gone || !this.#hadWorld || !this.#options.tokenUrl || this.#reconnectSeconds === 0) {
+      this.#restartedAt = 0;
+      return this.#emit({ kind: 'disconnected', tick, reason, text });
+    }
+    if (this.#restartedAt === 0) this.#restartedAt = performance.now();
+    this.#emit({ kind: 'reconnecting', text });
+    void this.#again();
+  }
+}

@@ -1,0 +1,58 @@
+// The web server of a room, on the network thread: one listener for the page's files, the scene, connect tokens and
+// the WebSockets of clients. Everything that a stranger can make grow has a limit here.
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/netcode/address.h"
+#include "protocol/netcode/connect_token.h"
+#include "server/net/stream_exchange.h"
+#include "server/net/web_files.h"
+#include "sim/base/result.h"
+
+namespace orrery::server {
+
+struct WebLimits {
+    protocol::TimeNs head_time = 5 * protocol::kNsPerSecond;    // until a request's head is whole
+    protocol::TimeNs stall_time = 10 * protocol::kNsPerSecond;  // with unsent bytes, of which none go out
+    protocol::TimeNs close_time = protocol::kNsPerSecond;       // from the last byte sent to the peer's end
+    std::uint32_t max_connections = 1280;  // kMaxNetcodeClients and those that load files or bring their tokens
+};
+
+struct WebConfig {
+    protocol::Address bind;  // port 0: any free one
+    WebFiles files;
+    std::vector<std::string> origins;  // further ones whose pages may connect; see normal_origin
+    // Makes a fresh connect token for POST /token, which is answered only to loopback names. Null: `no_tokens` says why
+    // there are none.
+    std::function<Result<protocol::PublicTokenBytes>()> mint;
+    std::string no_tokens;
+    WebLimits limits;
+};
+
+class WebServer {
+  public:
+    // Binds the address, an error with code io; accepts connections once `io` runs. `exchange` and `io` outlive the
+    // server. Another thread may make it; all else is for the thread that runs `io`.
+    static Result<std::unique_ptr<WebServer>> open(asio::io_context& io, WebConfig config, StreamExchange& exchange);
+    ~WebServer();
+
+    protocol::Address local_address() const;
+
+    void start();        // accepts connections
+    void send_orders();  // of the exchange
+    void read_on();      // from connections that were ahead of the room
+    void stop();         // no new connection; those that are there end within WebLimits::close_time
+    std::size_t connections() const;
+
+  private:
+    struct State;
+    explicit WebServer(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace orrery::server

@@ -1,0 +1,23 @@
+// The web server's settings from those of a game's server.
+#pragma once
+
+#include "orrery/server.hpp"
+#include "server/net/web_server.h"
+
+namespace orrery::server {
+
+inline constexpr std::uint16_t kDefaultHttpPort = 7780;
+
+// The address to listen on. GameServerConfig::http_port says where it is not named.
+protocol::Address http_bind(const GameServerConfig& config, const protocol::Address& udp_bind);
+
+// See check(const GameServerConfig&). Only where there is a network.
+Result<Ok> check_web(const GameServerConfig& config);
+
+// Reads the files of GameServerConfig::web, errors not_found and limit_reached. `token_server` is the address that
+// tokens name. Tokens are given away where only this machine reaches the server and nobody else makes them.
+Result<WebConfig> web_config(const GameServerConfig& config, const protocol::Address& udp_bind,
+                             const protocol::Key& key, const protocol::Address& token_server,
+                             const protocol::SharedScene& scene);
+
+}  // namespace orrery::server
