@@ -2,6 +2,7 @@
 //
 //   orrery_drive --token FILE [--auto --seconds N]
 //   orrery_drive --server ADDR:PORT ...      a server that was started with --insecure mints the token
+//   orrery_drive --predict ...               simulates the room by itself, ahead of a server with --allow-mirror
 //
 // Channel 0 is the throttle, channel 1 the steering: what the yard's vehicles expect.
 // Exit codes: 0 good (with --auto: the vehicle moved more than 5 m); 1 it did not, or the connection was lost or
@@ -39,6 +40,7 @@ constexpr auto kFrame = std::chrono::milliseconds(8);
 struct Options {
     std::string token = "build/replays/connect.token", server;
     bool automatic = false;
+    bool mirror = false, predict = false;
     double seconds = 0.0;  // 0: until the user leaves
 };
 
@@ -53,12 +55,15 @@ double seconds_since(std::uint64_t start_ns) { return static_cast<double>(now_ns
 void print_usage(std::FILE* to) {
     std::fprintf(
         to,
-        "usage: orrery_drive [--token FILE | --server ADDR:PORT] [--auto] [--seconds N]\n"
+        "usage: orrery_drive [--token FILE | --server ADDR:PORT] [--auto] [--mirror | --predict] [--seconds "
+        "N]\n"
         "  --token FILE        connect token (default: build/replays/connect.token, which `orrery serve` writes)\n"
         "  --server ADDR:PORT  get a token from a server that runs with --insecure\n"
         "  --auto              drive straight ahead; without it: W A S D on the terminal, space for the third channel "
         "(brakes or\n"
         "                      jumps), X to let go, Q to leave\n"
+        "  --mirror            simulate the room here, with the commands of a server that runs with --allow-mirror\n"
+        "  --predict           the same, ahead of the server, so that controls act at once\n"
         "  --seconds N         time to drive (default with --auto: 10)\n"
         "exit codes: 0 success (--auto: moved more than 5 m), 1 no such motion or no connection, 2 no usable token, 64 "
         "usage\n");
@@ -76,6 +81,10 @@ std::optional<Options> parse(int argc, char** argv) {
             options.server = argv[++i];
         else if (argument == "--auto")
             options.automatic = true;
+        else if (argument == "--mirror")
+            options.mirror = true;
+        else if (argument == "--predict")
+            options.mirror = options.predict = true;
         else if (argument == "--seconds" && has_value) {
             char* end = nullptr;
             options.seconds = std::strtod(argv[++i], &end);
@@ -123,6 +132,14 @@ class Drive {
     Drive(Client client, const Options& options) : client_(std::move(client)), options_(options) {}
 
     bool connect() {
+        if (options_.mirror) client_.set_mode(ORRERY_MODE_MIRROR);
+        if (options_.predict) {
+            orrery_prediction prediction{};
+            prediction.struct_size = sizeof prediction;
+            prediction.on = 1;
+            prediction.clock = [](void*) { return now_ns(); };
+            client_.set_prediction(prediction);
+        }
         if (!options_.server.empty()) {
             if (client_.connect_insecure(options_.server, now_ns()) == ORRERY_OK) return true;
             std::fprintf(stderr, "orrery_drive: %s is not an address like 127.0.0.1:7770\n", options_.server.c_str());
@@ -244,6 +261,17 @@ class Drive {
         client_.set_control(channels);
     }
 
+    static void report(const orrery_mirror_stats& m) {
+        const double rollbacks = m.rollbacks > 0 ? static_cast<double>(m.rollbacks) : 1.0;
+        std::printf(
+            "ticks %llu, hashes compared %llu, different %llu; rollbacks %llu, depth mean %.1f, most %u, ms mean %.2f, "
+            "most %.2f; corrections of the own body mm mean %.1f, most %.1f\n",
+            static_cast<unsigned long long>(m.confirmed_tick), static_cast<unsigned long long>(m.hashes_compared),
+            static_cast<unsigned long long>(m.divergences), static_cast<unsigned long long>(m.rollbacks),
+            static_cast<double>(m.ticks_again) / rollbacks, m.max_depth, m.sum_rollback_ms / rollbacks,
+            m.max_rollback_ms, m.sum_correction_mm / rollbacks, m.max_correction_mm);
+    }
+
     int report(const orrery_client_stats& stats) {
         if (!lost_.empty()) std::fprintf(stderr, "orrery_drive: %s\n", lost_.c_str());
         if (!lost_.empty() && !track_.known) return 1;
@@ -254,6 +282,7 @@ class Drive {
             a[0], a[1], a[2], b[0], b[1], b[2], track_.distance_m(),
             static_cast<unsigned long long>(stats.snapshots_received),
             static_cast<unsigned long long>(stats.snapshots_lost), stats.rtt_s * 1e3);
+        if (const std::optional<orrery_mirror_stats> m = client_.mirror_stats()) report(*m);
         if (!lost_.empty()) return 1;
         return options_.automatic && track_.distance_m() <= kMinDistance_m ? 1 : 0;
     }

@@ -30,6 +30,7 @@ static_assert(sizeof(orrery_samples) >= kSamplesEnd &&
               sizeof(orrery_samples) - kSamplesEnd < alignof(orrery_samples));  // pointers of 32 bits leave a gap
 
 static_assert(static_cast<int>(EndReason::mirror) == ORRERY_END_MIRROR);
+static_assert(static_cast<int>(Certainty::cancelled) == ORRERY_CERTAINTY_CANCELLED);
 static_assert(static_cast<int>(ConnectionEvent::Kind::slipped) == ORRERY_EVENT_SLIPPED &&
               static_cast<int>(ConnectionEvent::Kind::diverged) == ORRERY_EVENT_DIVERGED);
 static_assert(static_cast<int>(protocol::WorldEventKind::despawned) == ORRERY_WORLD_DESPAWNED);
@@ -429,6 +430,7 @@ orrery_status orrery_client_next_event(orrery_client* client, orrery_event* even
         const ClientSession* session = client->connection.session();
         if (out.kind == ORRERY_EVENT_SCENE && session) give_bytes(session->scene(), &out.bytes, &out.size);
         out.late_ns = next.late_ns;
+        out.certainty = static_cast<std::int32_t>(next.certainty);
         if (!out.text) out.text = client->event_text.c_str();
         out.end_reason = static_cast<std::int32_t>(next.end_reason);
         if (out.kind == ORRERY_EVENT_DISCONNECTED) client->log(ORRERY_LOG_INFO, "disconnected: " + client->event_text);
@@ -656,6 +658,18 @@ orrery_status orrery_client_set_prediction(orrery_client* client, const orrery_p
     settings.user = asked.user;
     client->connection.mirror()->set_prediction(settings);
     return ORRERY_OK;
+}
+
+orrery_status orrery_client_set_mirror_events(orrery_client* client, uint32_t kinds, float least_hit_impulse) {
+    constexpr uint32_t kAll = ORRERY_MIRROR_HITS | ORRERY_MIRROR_SENSORS | ORRERY_MIRROR_JOINTS | ORRERY_MIRROR_SPAWNS;
+    if (!client || (kinds & ~kAll) != 0 || !(least_hit_impulse >= 0.0f)) return ORRERY_INVALID_ARGUMENT;
+    protocol::EventRule rule;
+    if (kinds & ORRERY_MIRROR_HITS) rule.least_hit_impulse = least_hit_impulse;
+    rule.sensors = (kinds & ORRERY_MIRROR_SENSORS) != 0;
+    rule.joints = (kinds & ORRERY_MIRROR_JOINTS) != 0;
+    rule.spawns = (kinds & ORRERY_MIRROR_SPAWNS) != 0;
+    const bool set = client->connection.set_mirror_events(kinds == 0 ? std::nullopt : std::optional(rule));
+    return set ? ORRERY_OK : ORRERY_WRONG_STATE;
 }
 
 orrery_status orrery_client_get_mirror_stats(const orrery_client* client, orrery_mirror_stats* stats) {

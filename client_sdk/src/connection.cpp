@@ -168,9 +168,17 @@ void Connection::start_session(TimeNs now) {
 bool Connection::set_mirror(bool on) {
     if (active_) return false;
     mirror_ = on ? make_mirror() : nullptr;
+    mirror_events_ = false;
     hello_.mode = mirror_ ? SessionMode::mirror : SessionMode::snapshots;
     if (mirror_) hello_.engine_version = sim::kEngineVersion;
     return !on || mirror_;
+}
+
+bool Connection::set_mirror_events(const std::optional<EventRule>& rule) {
+    if (!mirror_) return false;
+    mirror_->set_events(rule.value_or(EventRule{}));
+    mirror_events_ = rule.has_value();
+    return true;
 }
 
 void Connection::update_mirror(TimeNs now) {
@@ -180,6 +188,13 @@ void Connection::update_mirror(TimeNs now) {
     MirrorEvent event;
     while (mirror_->next_event(event))
         events_.push_back({ConnectionEvent::Kind::diverged, event.tick, {}, 0, std::move(event.subsystem), {}});
+    ToldEvent told;
+    while (mirror_->next_world_event(told)) {
+        auto detail = std::make_unique<EventDetail>();
+        detail->world = told.event;
+        push_droppable(
+            {ConnectionEvent::Kind::world, told.tick, told.event.a, 0, {}, {}, std::move(detail), told.certainty});
+    }
 }
 
 void Connection::flush(TimeNs now) {
@@ -218,6 +233,7 @@ void Connection::take_session_events(TimeNs now) {
                 push_counted({To::board, event.tick, {}, 0, {}, {}, std::move(event.detail)}, now);
                 break;
             case From::world:
+                if (mirror_events_) break;
                 push_droppable({To::world, event.tick, event.body, 0, {}, {}, std::move(event.detail)});
                 break;
             case From::scene:

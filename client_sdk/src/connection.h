@@ -42,6 +42,7 @@ struct ConnectionEvent {
     std::string text;
     EndReason end_reason = EndReason::none;                 // disconnected
     std::unique_ptr<const protocol::EventDetail> detail{};  // message, board, world
+    Certainty certainty = Certainty::certain;               // world, of a mirror
 };
 
 class Connection {
@@ -70,6 +71,8 @@ class Connection {
 
     // Whether the client mirrors the room from the next connection on. False: connected, or this build cannot.
     bool set_mirror(bool on);
+    // Which events of its own world a mirror tells, instead of those that the room tells; none: those of the room.
+    bool set_mirror_events(const std::optional<protocol::EventRule>& rule);
     Mirror* mirror() { return mirror_.get(); }  // null: it does not
     const Mirror* mirror() const { return mirror_.get(); }
 
@@ -100,7 +103,8 @@ class Connection {
     Link& link_;
     protocol::ClientHello hello_;
     std::unique_ptr<Mirror> mirror_;
-    bool insecure_ = false;  // the server gives the tokens
+    bool mirror_events_ = false;  // of the mirror, and not of the room
+    bool insecure_ = false;       // the server gives the tokens
     bool active_ = false;
     protocol::TimeNs reconnect_within_ = 0;
     std::optional<protocol::TimeNs> lost_since_;  // until the world is there again

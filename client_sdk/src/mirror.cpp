@@ -68,6 +68,7 @@ void WorldMirror::start() {
     steps_ = 0.0;
     picture_.clear();
     smoothing_.clear();
+    world_events_.clear();
     told_.clear();
     error_.clear();
     stats_ = {};
@@ -143,6 +144,8 @@ bool WorldMirror::take_state(ClientSession& session) {
     own_hash_.reset();
     prediction_.reset();
     smoothing_.clear();
+    world_events_.went_back(0);  // what was predicted on the wrong world is not known to happen
+    world_events_.stepped_again();
     ++stats_.states;
     stats_.confirmed_tick = world_->tick();
     picture_.take(*world_, true);
@@ -159,6 +162,8 @@ bool WorldMirror::follow(ClientSession& session, double shown_tick) {
     MirrorReceiver& receiver = *session.mirror();
     if (prediction_) {  // it was turned off
         if (!prediction_->retreat()) return fail(prediction_->error());
+        world_events_.went_back(prediction_->confirmed());
+        world_events_.stepped_again();
         prediction_.reset();
         smoothing_.drop_offsets();
         picture_.take(*world_, true);
@@ -188,6 +193,7 @@ bool WorldMirror::step(ClientSession& session, const MirrorReceiver::Tick& tick)
     const sim::StepStatus status = world_->step(commands_);
     if (status != sim::StepStatus::ok) return fail(sim::step_error(status, world_->tick() + 1).to_string());
     stats_.confirmed_tick = world_->tick();
+    world_events_.happened(world_->tick(), world_->events(), true);
     if (!tick.root && !observer_) return true;
     return compare(session, world_->tick(), tick, world_->hash());
 }
@@ -208,7 +214,7 @@ bool WorldMirror::compare(ClientSession& session, std::uint64_t tick, const Mirr
 // Goes ahead of the server.
 bool WorldMirror::predict(ClientSession& session, TimeNs now) {
     if (!prediction_) {
-        prediction_ = std::make_unique<Prediction>(*world_, session.hello().slot);
+        prediction_ = std::make_unique<Prediction>(*world_, session.hello().slot, world_events_);
         picture_.take(*world_, true);
     }
     MirrorReceiver& receiver = *session.mirror();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "client_sdk/src/mirror_seam.h"
+#include "client_sdk/src/predicted_events.h"
 #include "client_sdk/src/prediction.h"
 #include "client_sdk/src/smoothing.h"
 #include "client_sdk/src/world_picture.h"
@@ -35,6 +36,8 @@ class WorldMirror final : public Mirror {
     const std::string& error() const override { return error_; }
     bool running() const override { return world_ && joined_; }
     bool next_event(MirrorEvent& out) override;
+    void set_events(const protocol::EventRule& rule) override { world_events_.set_rule(rule); }
+    bool next_world_event(ToldEvent& out) override { return world_events_.next(out); }
     double picture(protocol::TimeNs now, double shown_tick, std::vector<ShownBody>& out) override;
     void set_prediction(const PredictionSettings& settings) override { settings_ = settings; }
     const MirrorStats& stats() const override { return stats_; }
@@ -74,6 +77,7 @@ class WorldMirror final : public Mirror {
     PredictionSettings settings_;
     std::unique_ptr<Prediction> prediction_;
     Smoothing smoothing_;
+    PredictedEvents world_events_;
     std::vector<sim::BodyState> states_;
     double phase_ = 0.0;  // of the clock of controls, at polled_at_
     double tick_rate_hz_ = 60.0;

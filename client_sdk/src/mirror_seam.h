@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "protocol/session/client_session.h"
+#include "protocol/session/world_events.h"
 
 namespace orrery::client {
 
@@ -49,6 +50,20 @@ struct ShownBody {
     sim::Vec3 linear_velocity, angular_velocity;
 };
 
+// The numbers of ORRERY_CERTAINTY_*.
+enum class Certainty : std::uint8_t {
+    certain,    // it has happened, and was not told before
+    predicted,  // it is expected to happen
+    confirmed,  // what was predicted has happened
+    cancelled,  // what was predicted does not happen
+};
+
+struct ToldEvent {
+    std::uint64_t tick = 0;
+    Certainty certainty = Certainty::certain;
+    protocol::WorldEvent event;
+};
+
 // Is told each confirmed tick with its root hash; for tests. Every tick is then hashed.
 class MirrorObserver {
   public:
@@ -70,6 +85,9 @@ class Mirror {
     virtual const std::string& error() const = 0;
     virtual bool running() const = 0;  // the world is there
     virtual bool next_event(MirrorEvent& out) = 0;
+    // Which events of the world next_world_event() tells; the default: none.
+    virtual void set_events(const protocol::EventRule& rule) = 0;
+    virtual bool next_world_event(ToldEvent& out) = 0;
     // The bodies in order of index, and the moment that they are shown at, in ticks.
     virtual double picture(protocol::TimeNs now, double shown_tick, std::vector<ShownBody>& out) = 0;
     virtual void set_prediction(const PredictionSettings& settings) = 0;

@@ -45,8 +45,8 @@ sim::BodyId own_body(const ClientSession& session) {
 
 }  // namespace
 
-Prediction::Prediction(sim::World& world, std::uint16_t slot)
-    : world_(world), slot_(slot), ring_(kMaxPredictedTicks + 2), confirmed_(world.tick()) {
+Prediction::Prediction(sim::World& world, std::uint16_t slot, PredictedEvents& events)
+    : world_(world), slot_(slot), events_(events), ring_(kMaxPredictedTicks + 2), confirmed_(world.tick()) {
     entry(confirmed_).tick = confirmed_;
     world_.checkpoint(entry(confirmed_).state);
 }
@@ -57,7 +57,7 @@ bool Prediction::retreat() {
     return static_cast<bool>(back);
 }
 
-bool Prediction::step(std::span<const sim::Command> commands, bool hash) {
+bool Prediction::step(std::span<const sim::Command> commands, bool confirmed) {
     const sim::StepStatus status = world_.step(commands);
     if (status != sim::StepStatus::ok) {
         error_ = sim::step_error(status, world_.tick() + 1).to_string();
@@ -67,21 +67,21 @@ bool Prediction::step(std::span<const sim::Command> commands, bool hash) {
     made.tick = world_.tick();
     made.coded.clear();
     encode_commands(commands, made.coded);
-    made.hash.reset();
-    if (hash) made.hash = world_.hash();
+    made.hash = world_.hash();
     world_.checkpoint(made.state);
+    events_.happened(world_.tick(), world_.events(), confirmed);
     return true;
 }
 
 // With this client's control, if it is another than the one that the world holds.
-bool Prediction::predict_tick(const ClientSession& session, bool hash) {
+bool Prediction::predict_tick(const ClientSession& session) {
     commands_.clear();
     const WireControl* control = slot_ == kNoSlot ? nullptr : session.own_control(world_.tick() + 1);
     if (control && world_.slot_taken(slot_)) {
         const std::array<float, sim::kControlChannels> channels = from_wire(*control);
         if (channels != world_.controls(slot_)) commands_.push_back(sim::Command::control(slot_, channels));
     }
-    return step(commands_, hash);
+    return step(commands_, false);
 }
 
 // Ticks that were predicted right.
@@ -92,7 +92,8 @@ Prediction::Outcome Prediction::accept(MirrorReceiver& receiver, MirrorStats& st
         confirmed_ = tick;
         ++stats.ticks_as_predicted;
         stats.confirmed_tick = tick;
-        const bool same = !entry(tick).hash || compare(tick, *next, *entry(tick).hash);
+        events_.confirm(tick);
+        const bool same = compare(tick, *next, entry(tick).hash);
         receiver.pop();
         if (!same) return Outcome::diverged;
     }
@@ -112,7 +113,7 @@ Prediction::Outcome Prediction::step_confirmed(MirrorReceiver& receiver, std::ui
         if (tick + 1 >= predicted) picture.take(world_, false);
         confirmed_ = tick;
         stats.confirmed_tick = tick;
-        const bool same = compare(tick, *next, *entry(tick).hash);
+        const bool same = compare(tick, *next, entry(tick).hash);
         receiver.pop();
         if (!same) return Outcome::diverged;
     }
@@ -131,13 +132,15 @@ Prediction::Outcome Prediction::confirm(ClientSession& session, const Prediction
     picture.at(part, before_);
     const std::uint64_t started = settings.clock ? settings.clock(settings.user) : 0;
     if (!retreat()) return Outcome::failed;
+    events_.went_back(confirmed_);
     if (depth == 1) picture.take(world_, true);
     const Outcome outcome = step_confirmed(receiver, predicted, steps, picture, stats, compare);
     if (outcome != Outcome::ok) return outcome;
     while (world_.tick() < predicted) {
-        if (!predict_tick(session, false)) return Outcome::failed;
+        if (!predict_tick(session)) return Outcome::failed;
         if (world_.tick() + 1 >= predicted) picture.take(world_, false);
     }
+    events_.stepped_again();
     ++stats.rollbacks;
     stats.ticks_again += depth;
     stats.last_depth = static_cast<std::uint32_t>(depth);
@@ -187,7 +190,7 @@ bool Prediction::go_ahead(ClientSession& session, const PredictionSettings& sett
     std::uint64_t target = session.control_tick() - std::min(session.control_tick(), delay);
     target = std::min(target, confirmed_ + most_ahead(settings));
     while (behind <= kNoPredictionBehindTicks && world_.tick() < target) {
-        if (!predict_tick(session, true)) return false;
+        if (!predict_tick(session)) return false;
         picture.take(world_, false);
     }
     stats.predicted_tick = world_.tick();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "client_sdk/src/mirror_seam.h"
+#include "client_sdk/src/predicted_events.h"
 #include "client_sdk/src/smoothing.h"
 #include "client_sdk/src/world_picture.h"
 #include "orrery/sim.hpp"
@@ -31,8 +32,8 @@ class Prediction {
     using Compare =
         std::function<bool(std::uint64_t tick, const protocol::MirrorReceiver::Tick& told, const sim::HashTree& hash)>;
 
-    // `world` is at a confirmed tick, and outlives this. `slot`: this client's, or kNoSlot.
-    Prediction(sim::World& world, std::uint16_t slot);
+    // `world` is at a confirmed tick; it and `events` outlive this. `slot`: this client's, or kNoSlot.
+    Prediction(sim::World& world, std::uint16_t slot, PredictedEvents& events);
 
     std::uint64_t confirmed() const { return confirmed_; }
     std::uint64_t predicted() const { return world_.tick(); }
@@ -54,11 +55,11 @@ class Prediction {
         std::uint64_t tick = 0;
         sim::Checkpoint state;  // after it
         std::vector<std::uint8_t> coded;
-        std::optional<sim::HashTree> hash;
+        sim::HashTree hash;
     };
     Entry& entry(std::uint64_t tick) { return ring_[tick % ring_.size()]; }
-    bool step(std::span<const sim::Command> commands, bool hash);
-    bool predict_tick(const protocol::ClientSession& session, bool hash);
+    bool step(std::span<const sim::Command> commands, bool confirmed);
+    bool predict_tick(const protocol::ClientSession& session);
     Outcome accept(protocol::MirrorReceiver& receiver, MirrorStats& stats, const Compare& compare);
     Outcome step_confirmed(protocol::MirrorReceiver& receiver, std::uint64_t predicted, double& steps,
                            WorldPicture& picture, MirrorStats& stats, const Compare& compare);
@@ -67,6 +68,7 @@ class Prediction {
 
     sim::World& world_;
     std::uint16_t slot_;
+    PredictedEvents& events_;
     std::vector<Entry> ring_;
     std::uint64_t confirmed_ = 0;
     std::vector<sim::Command> commands_, others_;

@@ -19,7 +19,8 @@ bool ClientSession::handle_mirror(Bytes message, MessageType type) {
         channel_.send_reliable(writer_.write(KeyFrameReady{mirror_->state_tick()}));
         state_ = State::playing;
     }
-    return !mirror_->overflowed();
+    end_if_too_slow();
+    return true;
 }
 
 void ClientSession::handle_tick_commands(Bytes message, TimeNs now) {
@@ -38,6 +39,10 @@ void ClientSession::handle_tick_commands(Bytes message, TimeNs now) {
         clock_.feedback(feedback->input_tick, feedback->slack_us);
         forget_controls(feedback->input_tick);
     }
+    end_if_too_slow();
+}
+
+void ClientSession::end_if_too_slow() {
     if (mirror_->overflowed())
         end(SessionEnd::unreadable, "this client steps its world more slowly than the server does");
 }

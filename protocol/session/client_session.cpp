@@ -105,6 +105,9 @@ void ClientSession::handle_reliable(Bytes message, TimeNs now) {
                 return end(SessionEnd::incompatible, protocol::describe(mismatch));
             if (hello_.snapshot_codec != codec_.id())
                 return end(SessionEnd::incompatible, "the server codes snapshots in a way that this client lacks");
+            if (hello_.mode != own_hello_.mode)
+                return end(SessionEnd::incompatible,
+                           "the server does not answer in the mode that this client asked for");
             if (hello_.from_scene && !own_scene_)
                 return end(SessionEnd::incompatible, "the server takes this client to have the scene");
             receiver_ = SnapshotReceiver(codec_, hello_.body_capacity);

@@ -162,6 +162,7 @@ class ClientSession {
     void handle_snapshot(Bytes message, TimeNs now);
     bool handle_mirror(Bytes message, MessageType type);
     void handle_tick_commands(Bytes message, TimeNs now);
+    void end_if_too_slow();
     void forget_controls(std::uint64_t up_to);
     void note_controls(std::uint64_t first, std::uint32_t count);
     std::uint64_t lost_before(const Snapshot& snapshot) const;

@@ -1,6 +1,7 @@
 #include "protocol/session/mirror_sender.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "protocol/netcode/reliable.h"
 #include "protocol/replay/command_code.h"
@@ -34,6 +35,7 @@ std::size_t size_of_groups(const MirrorLog& log, std::uint64_t first) {
 void MirrorLog::add(std::uint64_t tick, std::span<const sim::Command> commands, const sim::HashTree& hash) {
     Tick& entry = ticks_[tick % kMirrorLogTicks];
     entry.tick = tick;
+    entry.has_commands = true;
     entry.coded.clear();
     if (replay::is_canonical(commands)) {
         encode_commands(commands, entry.coded);
@@ -44,6 +46,9 @@ void MirrorLog::add(std::uint64_t tick, std::span<const sim::Command> commands, 
     }
     entry.hash = hash;
     newest_ = tick;
+    Tick& old = ticks_[(tick + kMirrorLogTicks - kMirrorLogCommandTicks) % kMirrorLogTicks];
+    old.has_commands = false;
+    old.coded = {};  // which may be large
 }
 
 const MirrorLog::Tick* MirrorLog::find(std::uint64_t tick) const {
@@ -66,6 +71,7 @@ void MirrorLog::cut_state(std::uint64_t tick, Bytes bytes) {
 
 void MirrorSender::begin(std::uint64_t tick) {
     begun_ = true;
+    lost_ = false;
     done_ = std::max(done_, tick);
     told_ = {};
     told_at_ = 0;
@@ -94,7 +100,12 @@ bool MirrorSender::next_stream_message(const MirrorLog& log, std::vector<std::ui
     const std::uint64_t last = done_ + std::min<std::uint64_t>(all, kMaxMirrorTicksPerMessage);
     for (std::uint64_t tick = done_ + 1; tick <= last; ++tick) {
         const MirrorLog::Tick* entry = log.find(tick);
-        const Bytes coded = entry ? Bytes(entry->coded) : Bytes();
+        if (!entry || !entry->has_commands) {
+            lost_ = true;
+            done_ = log.newest();
+            return false;
+        }
+        const Bytes coded = entry->coded;
         if (tick > done_ + 1 && out.size() + groups.size_of(coded) > kMirrorTicksBytes) break;
         groups.tick(coded);
         done_ = tick;
@@ -116,7 +127,8 @@ void MirrorSender::datagram(const MirrorLog& log, const InputFeedback& feedback,
     }
     for (std::uint64_t tick = done_ + 1; tick <= newest->tick; ++tick) {
         const MirrorLog::Tick* entry = log.find(tick);
-        groups.tick(entry ? Bytes(entry->coded) : Bytes());
+        assert(entry && entry->has_commands);  // of the window
+        groups.tick(entry->coded);
     }
 }
 

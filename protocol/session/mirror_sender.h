@@ -12,14 +12,17 @@
 
 namespace orrery::protocol {
 
-// Ticks of which the log keeps commands and leaves. A client reports a divergence within the time that it lags behind.
+// Ticks of which the log keeps the hashes. A client reports a divergence within the time that it lags behind.
 inline constexpr std::uint32_t kMirrorLogTicks = 512;
+// Ticks of which it keeps the commands: the window, and what a room steps while it does not send.
+inline constexpr std::uint32_t kMirrorLogCommandTicks = 2 * kMirrorWindowTicks;
 
 // The last ticks of a room. The commands of a tick are encoded once for all clients.
 class MirrorLog {
   public:
     struct Tick {
         std::uint64_t tick = 0;  // 0: none
+        bool has_commands = false;
         std::vector<std::uint8_t> coded;
         sim::HashTree hash;
     };
@@ -60,6 +63,8 @@ class MirrorSender {
     bool begun() const { return begun_; }
     // The client has the commands of all ticks up to this one.
     void acknowledge(std::uint64_t tick, const MirrorLog& log);
+    // The log has forgotten commands that the client needs: it needs a new state.
+    bool lost() const { return lost_; }
 
     // The next message for the reliable stream: ticks that the next datagram has no room for. False: there is none. To
     // be called until then in each tick, before datagram().
@@ -70,7 +75,7 @@ class MirrorSender {
   private:
     std::size_t ticks_for_stream(const MirrorLog& log) const;
 
-    bool begun_ = false;
+    bool begun_ = false, lost_ = false;
     std::uint64_t done_ = 0;  // ticks up to it were acknowledged, or given to the stream
     InputFeedback told_;
     std::uint64_t told_at_ = 0;

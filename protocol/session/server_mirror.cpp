@@ -35,7 +35,7 @@ bool ServerSession::handle_mirror_report(Bytes message) {
     return true;
 }
 
-void ServerSession::send_tick_commands(const MirrorLog& log) {
+void ServerSession::send_tick_commands(const MirrorLog& log, bool takes_more) {
     if (!mirrors() || !welcome() || !mirror_.begun()) return;
     if (mirror_report_) {
         MirrorLeaves leaves{*mirror_report_, std::nullopt};
@@ -47,7 +47,8 @@ void ServerSession::send_tick_commands(const MirrorLog& log) {
     }
     mirror_.acknowledge(input_.mirror_tick, log);
     while (mirror_.next_stream_message(log, mirror_message_)) send(mirror_message_);
-    if (quiet_) return;
+    begin_again_ = begin_again_ || mirror_.lost();
+    if (quiet_ || !takes_more || mirror_.lost()) return;
     mirror_.datagram(log,
                      {inputs_.newest_tick(), inputs_.slack_us(), static_cast<std::uint32_t>(inputs_.counters().late)},
                      mirror_message_);

@@ -99,7 +99,9 @@ class ServerSession {
     bool mirrors() const { return mode_ == SessionMode::mirror; }
     bool needs_mirror_state(TimeNs now) const;
     void send_mirror_state(std::span<const std::vector<std::uint8_t>> state, std::uint64_t tick, TimeNs now);
-    void send_tick_commands(const MirrorLog& log);
+    // To be called after every tick, or few of them. `takes_more`: the link takes unreliable messages now; what it does
+    // not take is repeated, or goes by the stream.
+    void send_tick_commands(const MirrorLog& log, bool takes_more = true);
     std::uint64_t mirror_reports() const { return mirror_reports_; }  // of divergences
 
     void send_slip(const Slip& slip);  // and expects controls that are numbered again

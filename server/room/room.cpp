@@ -654,7 +654,7 @@ void Room::update_mirror(Client& client, bool may_join, TimeNs now) {
         const auto save = [&](std::vector<std::uint8_t>& out) { world_->save(out); };
         session.send_mirror_state(mirror_log_.state(tick, save), tick, now);
     }
-    session.send_tick_commands(mirror_log_);
+    session.send_tick_commands(mirror_log_, ready_for_snapshot(client));
 }
 
 void Room::flush(Client& client, TimeNs now) {

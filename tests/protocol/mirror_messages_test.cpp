@@ -173,6 +173,30 @@ TEST_CASE("a client that acknowledges nothing gets ticks beyond 64 by the stream
     CHECK(pair.stepped == pair.tick);
 }
 
+TEST_CASE("a client whose ticks the log has forgotten needs a new state") {
+    MirrorPair pair;
+    pair.begin();
+    pair.serve({});
+    for (std::uint32_t i = 0; i < 2 * kMirrorLogCommandTicks; ++i) {  // the room did not send
+        ++pair.tick;
+        pair.log.add(pair.tick, {}, {{}, pair.tick * 1000});
+    }
+    Buffer message;
+    CHECK_FALSE(pair.sender.next_stream_message(pair.log, message));
+    CHECK(pair.sender.lost());
+    for (const Buffer& part : pair.log.state(pair.tick, [](Buffer& out) { out.assign(10, 1); }))
+        pair.stream.push_back(part);
+    pair.sender.begin(pair.tick);
+    CHECK_FALSE(pair.sender.lost());
+    pair.deliver_stream();
+    Buffer state;
+    REQUIRE(pair.receiver.take_state(pair.stepped, state));
+    CHECK(pair.serve({}) == 12);
+    REQUIRE(pair.receiver.receive_datagram(pair.datagrams.back()));
+    pair.step_client();
+    CHECK(pair.stepped == pair.tick);
+}
+
 TEST_CASE("a tick too large for a datagram goes by the stream, and its hash by the datagram") {
     MirrorPair pair;
     pair.begin();

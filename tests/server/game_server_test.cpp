@@ -289,6 +289,7 @@ TEST_CASE("what is wrong with a configuration is named with its mend and its exi
         {[](auto& c) { c.bind = "0.0.0.0"; }, 64, "bind 0.0.0.0", "needs key_file"},
         {[](auto& c) { c.bind = "::", c.insecure = true; }, 64, "bind ::", "needs insecure_public"},
         {[](auto& c) { c.insecure_public = true; }, 64, "insecure_public", "needs insecure"},
+        {[](auto& c) { c.allow_mirror = true, c.serve_scene = false; }, 64, "allow_mirror", "leave serve_scene on"},
         {[](auto& c) { c.insecure = true, c.key_file = "key"; }, 64, "insecure", "one of them"},
         {[](auto& c) { c.record.clear(); }, 64, "record", "set key_file or insecure"},
         {[](auto& c) {

@@ -5,6 +5,8 @@
 #include <time.h>
 
 #include <cmath>
+#include <set>
+#include <tuple>
 
 #include "client_sdk/src/smoothing.h"
 #include "tests/support/mirror_room.h"
@@ -260,4 +262,52 @@ TEST_CASE("a correction is hidden at first, fades by half in 80 ms, and is cut w
     CHECK(shown[2].pose.position.x == doctest::Approx(2.0));
     CHECK(smoothing.correct(picture(0.0f), picture(1.5f), 2 * protocol::kNsPerSecond) == 2);
     CHECK(smoothing.active() == 0);
+}
+
+TEST_CASE("each event of the world is told once; what was predicted is confirmed or cancelled") {
+    using client::Certainty;
+    using Key = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>;  // tick, indices of both bodies
+    SimRoom sim(load_test_scene("yard"), {.link = far_link(), .allow_mirror = true});
+    SimClient& player = sim.add_mirror([&](client::Mirror& m) { m.set_prediction(settings()); });
+    REQUIRE(player.connection.set_mirror_events(protocol::EventRule{.least_hit_impulse = 5.0f}));
+    sim.add_client();
+    sim.run(4.0, wander);
+    player.details.clear();
+    const std::uint64_t from = player.connection.mirror()->stats().predicted_tick + 10;
+    std::set<Key> happened, told;
+    sim.truth.on_step = [&](const sim::World& world) {
+        for (const sim::Event& event : world.events()) {
+            if (event.kind == sim::EventKind::contact_hit && event.impulse >= 5.0f && world.tick() >= from)
+                happened.insert({world.tick(), event.a.index, event.b.index});
+        }
+    };
+    sim.run(25.0, wander);
+    sim.truth.on_step = nullptr;
+    sim.run(0.5, wander);
+    const std::uint64_t until = sim.room->world().tick() - 30;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, int> open;
+    int predicted = 0, confirmed = 0, cancelled = 0, certain = 0;
+    for (const client::ConnectionEvent& event : player.details) {
+        if (event.kind != client::ConnectionEvent::Kind::world) continue;
+        const protocol::WorldEvent& hit = event.detail->world;
+        int& waiting = open[{hit.a.index, hit.b.index}];
+        predicted += event.certainty == Certainty::predicted ? 1 : 0;
+        confirmed += event.certainty == Certainty::confirmed ? 1 : 0;
+        cancelled += event.certainty == Certainty::cancelled ? 1 : 0;
+        certain += event.certainty == Certainty::certain ? 1 : 0;
+        if (event.certainty == Certainty::predicted) ++waiting;
+        if ((event.certainty == Certainty::confirmed || event.certainty == Certainty::cancelled) && event.tick >= from)
+            CHECK(waiting-- > 0);
+        const bool is_told = event.certainty == Certainty::confirmed || event.certainty == Certainty::certain;
+        if (is_told && event.tick >= from && event.tick <= until) {
+            const bool first = told.insert({event.tick, hit.a.index, hit.b.index}).second;
+            CHECK(first);
+        }
+    }
+    MESSAGE("hits " << happened.size() << ": predicted " << predicted << ", confirmed " << confirmed << ", cancelled "
+                    << cancelled << ", told when certain " << certain);
+    std::erase_if(happened, [&](const Key& key) { return std::get<0>(key) > until; });
+    CHECK(happened.size() > 10);
+    CHECK(told == happened);
+    CHECK(confirmed > 5);
 }

@@ -57,6 +57,7 @@ class RoomTruth final : public server::RoomObserver {
     static constexpr std::uint64_t kKept = 600;
     void stepped(const sim::World& world, std::uint64_t hash) override {
         hashes.push_back(hash);
+        if (on_step) on_step(world);
         world.read_bodies(read);
         quantised.update(world.tick(), read);
         auto& bodies = states[world.tick()];
@@ -85,6 +86,7 @@ class RoomTruth final : public server::RoomObserver {
     std::vector<protocol::Refusal> refusals;
     int connections = 0, disconnections = 0, messages = 0;
     std::function<void(std::uint32_t, const protocol::ServerSession::Received&)> on_message;
+    std::function<void(const sim::World&)> on_step;
     server::Departure last_departure;
     server::DroppedOrders dropped;
 

@@ -220,6 +220,18 @@ typedef struct orrery_prediction {
 /* May be changed at any time. ORRERY_INVALID_ARGUMENT: a number is out of its range. */
 ORRERY_API orrery_status orrery_client_set_prediction(orrery_client* client, const orrery_prediction* prediction);
 
+/* Kinds of events for orrery_client_set_mirror_events(). */
+enum {
+    ORRERY_MIRROR_HITS = 1,    /* ORRERY_WORLD_HIT */
+    ORRERY_MIRROR_SENSORS = 2, /* ORRERY_WORLD_SENSOR_BEGIN and END */
+    ORRERY_MIRROR_JOINTS = 4,  /* ORRERY_WORLD_JOINT_BROKEN and CREATED */
+    ORRERY_MIRROR_SPAWNS = 8   /* ORRERY_WORLD_SPAWNED and DESPAWNED */
+};
+/* Which events of its own world a mirror tells as ORRERY_EVENT_WORLD, instead of those that the room tells: bits of
+ * ORRERY_MIRROR_*; hits of at least `least_hit_impulse` N s. 0: those that the room tells, which is the default. */
+ORRERY_API orrery_status orrery_client_set_mirror_events(orrery_client* client, uint32_t kinds,
+                                                         float least_hit_impulse);
+
 /* ORRERY_STATE_*. */
 typedef int32_t orrery_client_state;
 /* Values of orrery_client_state. */
@@ -355,8 +367,18 @@ typedef struct orrery_event {
     float point[3];        /* m, world */
     float normal[3];       /* unit, world, from body to other */
     float impulse;         /* N s; ORRERY_WORLD_JOINT_BROKEN: N */
-    uint32_t reserved_2;   /* 0 */
+    int32_t certainty;     /* WORLD: ORRERY_CERTAINTY_* */
 } orrery_event;
+
+/* Of an event of a mirror's own world (orrery_client_set_mirror_events()). An event is told once as CERTAIN or
+ * PREDICTED. A PREDICTED one is followed by CONFIRMED or CANCELLED with the same kind, bodies and joint; its tick may
+ * be another by a few. So a sound is played at CERTAIN and PREDICTED, and may be broken off at CANCELLED. */
+enum {
+    ORRERY_CERTAINTY_CERTAIN = 0,   /* it has happened, and was not told before */
+    ORRERY_CERTAINTY_PREDICTED = 1, /* it is expected to happen */
+    ORRERY_CERTAINTY_CONFIRMED = 2, /* what was predicted has happened */
+    ORRERY_CERTAINTY_CANCELLED = 3  /* what was predicted does not happen */
+};
 
 /* Takes the next event. ORRERY_EMPTY: no event is waiting. ORRERY_INVALID_ARGUMENT: struct_size is not set; the event
  * stays. Take all events after each poll. At most 65,536 events wait; further ones about bodies and the world are

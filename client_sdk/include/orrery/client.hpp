@@ -33,6 +33,7 @@ struct Event {
     std::uint64_t joint = ORRERY_NO_JOINT;      // WORLD
     std::array<float, 3> point{}, normal{};     // WORLD: m, world; and the unit normal from body to other, world
     float impulse = 0.0f;                       // WORLD: N s; ORRERY_WORLD_JOINT_BROKEN: N
+    std::int32_t certainty = 0;                 // WORLD: ORRERY_CERTAINTY_*
 };
 
 // All bodies at one time. Entry i of each array belongs to body ids[i].
@@ -117,7 +118,8 @@ class Client {
                event.joint,
                {event.point[0], event.point[1], event.point[2]},
                {event.normal[0], event.normal[1], event.normal[2]},
-               event.impulse};
+               event.impulse,
+               event.certainty};
         return true;
     }
 
@@ -163,6 +165,9 @@ class Client {
     }
     orrery_status set_prediction(const orrery_prediction& prediction) {
         return orrery_client_set_prediction(handle_.get(), &prediction);
+    }
+    orrery_status set_mirror_events(std::uint32_t kinds, float least_hit_impulse) {
+        return orrery_client_set_mirror_events(handle_.get(), kinds, least_hit_impulse);
     }
     std::optional<orrery_mirror_stats> mirror_stats() const {
         return get<orrery_mirror_stats>(orrery_client_get_mirror_stats);

@@ -1,0 +1,76 @@
+#include "client_sdk/src/predicted_events.h"
+
+#include <algorithm>
+
+namespace orrery::client {
+namespace {
+
+bool same(const protocol::WorldEvent& a, const protocol::WorldEvent& b) {
+    return a.kind == b.kind && a.a == b.a && a.b == b.b && a.joint == b.joint;
+}
+
+std::uint64_t apart(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; }
+
+}  // namespace
+
+void PredictedEvents::clear() {
+    open_.clear();
+    told_.clear();
+}
+
+void PredictedEvents::went_back(std::uint64_t tick) {
+    for (Open& open : open_) open.found = open.tick <= tick;
+}
+
+void PredictedEvents::stepped_again() {
+    for (const Open& open : open_) {
+        if (!open.found) tell(open.tick, Certainty::cancelled, open.event);
+    }
+    std::erase_if(open_, [](const Open& open) { return !open.found; });
+}
+
+void PredictedEvents::happened(std::uint64_t tick, std::span<const sim::Event> events, bool confirmed) {
+    chosen_.clear();
+    protocol::choose_world_events(events, rule_, chosen_);
+    for (const protocol::WorldEvent& event : chosen_) {
+        const auto known = std::find_if(open_.begin(), open_.end(), [&](const Open& open) {
+            return !open.found && apart(open.tick, tick) <= kSameEventTicks && same(open.event, event);
+        });
+        if (known == open_.end()) {
+            if (!confirmed && open_.size() >= kMaxOpenEvents) {
+                ++dropped_;
+                continue;
+            }
+            tell(tick, confirmed ? Certainty::certain : Certainty::predicted, event);
+            if (!confirmed) open_.push_back({tick, event, true});
+        } else if (confirmed) {
+            tell(tick, Certainty::confirmed, event);
+            open_.erase(known);
+        } else {
+            *known = {tick, event, true};
+        }
+    }
+}
+
+void PredictedEvents::confirm(std::uint64_t tick) {
+    for (const Open& open : open_) {
+        if (open.tick == tick) tell(tick, Certainty::confirmed, open.event);
+    }
+    std::erase_if(open_, [&](const Open& open) { return open.tick == tick; });
+}
+
+void PredictedEvents::tell(std::uint64_t tick, Certainty certainty, const protocol::WorldEvent& event) {
+    if (told_.size() < kMaxUntoldEvents)
+        told_.push_back({tick, certainty, event});
+    else
+        ++dropped_;
+}
+
+bool PredictedEvents::next(ToldEvent& out) {
+    if (told_.empty()) return false;
+    out = told_.front();
+    told_.pop_front();
+    return true;
+}
+
+}  // namespace orrery::client
