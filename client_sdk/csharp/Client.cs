@@ -7,6 +7,7 @@
 // has one and for arrays of Samples that have to grow.
 using System;
 using System.Diagnostics;
+using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
 
@@ -26,7 +27,7 @@ namespace Orrery
 
         public override string ToString()
         {
-            return string.Format(System.Globalization.CultureInfo.InvariantCulture, "{0:0.00} {1:0.00} {2:0.00}", X, Y, Z);
+            return string.Format(CultureInfo.InvariantCulture, "{0:0.00} {1:0.00} {2:0.00}", X, Y, Z);
         }
     }
 
@@ -129,8 +130,8 @@ namespace Orrery
     }
 
     /// <summary>All bodies at one time, in arrays that are kept from frame to frame. Entry i of each belongs to
-    /// Ids[i]; the first Count entries are set. The arrays are pinned until Dispose, and are replaced when they grow: read
-    /// them anew after each Client.Sample.</summary>
+    /// Ids[i]; the first Count entries are set. The arrays are pinned until Dispose, and are replaced when they grow:
+    /// read them anew after each Client.Sample.</summary>
     public sealed class Samples : IDisposable
     {
         GCHandle[] pins = new GCHandle[0];
