@@ -42,8 +42,8 @@ endif()
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/client_sdk/examples/sumo" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/examples")
 
-# The C# binding. Clang reads the header for its declarations; without Python or one of these versions, whose syntax trees
-# have been tried, it is left out.
+# The C# binding. Clang reads the header for its declarations. Without Python, or one of these versions of clang, whose
+# syntax trees have been tried, it is left out.
 find_program(ORRERY_CLANG NAMES clang-14 clang-19)
 find_program(ORRERY_PYTHON NAMES python3)
 if(TARGET orrery_client_shared AND ORRERY_CLANG AND ORRERY_PYTHON)
