@@ -55,7 +55,8 @@ if(TARGET orrery_client_shared AND ORRERY_CLANG AND ORRERY_PYTHON)
     COMMAND "${ORRERY_PYTHON}" "${csharp}/generate.py" "${csharp_header}" "${csharp_native}" --clang "${ORRERY_CLANG}"
     DEPENDS "${csharp_header}" "${csharp}/generate.py" "${csharp}/c_header.py" VERBATIM)
   add_custom_target(orrery_csharp ALL DEPENDS "${csharp_native}")
-  install(FILES "${csharp_native}" "${csharp}/Client.cs" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/csharp")
+  install(FILES "${csharp_native}" "${csharp}/Client.cs" "${csharp}/ClientTypes.cs"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/csharp")
 endif()
 
 # What a scene may say: the schema, and that for editors, which the program makes of it.

@@ -32,7 +32,7 @@ def build(programs, folder, *sources, native=True):
     if native:
         made = generate(programs, HEADER, declarations)
         check(made.returncode == 0, made.stderr)
-        sources += (os.path.join(BINDING, "Client.cs"),)
+        sources += (os.path.join(BINDING, "Client.cs"), os.path.join(BINDING, "ClientTypes.cs"))
     program = os.path.join(folder, os.path.basename(sources[0]).replace(".cs", ".exe"))
     compiled = programs.run(tool("mcs"), "-langversion:7.2", "-warn:4", "-warnaserror", f"-out:{program}", declarations,
                             *sources)
