@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 
 PREFIX = "ORRERY_"
-BASE_TYPES = {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "size_t", "float",
-              "double", "int", "unsigned int"}
+BASE_TYPES = {"int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "size_t",
+              "float", "double", "int", "unsigned int"}
 
 
 class NotUnderstood(Exception):
@@ -55,7 +55,8 @@ class Header:
 
     def fail(self, node, text):
         line = self.bytes[: self.place(node["loc"])["offset"]].count(b"\n") + 1
-        raise NotUnderstood(f"{self.path}:{line}: {node.get('name', node['kind'])}: {text}; teach client_sdk/csharp/generate.py")
+        name = node.get("name", node["kind"])
+        raise NotUnderstood(f"{self.path}:{line}: {name}: {text}; teach client_sdk/csharp/c_header.py")
 
     # ------------------------------------------------------------------------------------------------ declarations
 
@@ -128,8 +129,10 @@ class Header:
             spelled = re.sub(r"\s*\[\d*\]$", " *", child["type"]["qualType"])
             parameters.append((child["name"], self.type_of(child, spelled)))
             if "(" in spelled:
-                self.hooks.append((f"{name}_{child['name']}", self.hook(child, spelled), f"The {child['name']} of {name}()."))
-        return {"name": name, "returned": self.type_of(node, returned), "parameters": parameters, "comment": self.comment(node)}
+                note = f"The {child['name']} of {name}()."
+                self.hooks.append((f"{name}_{child['name']}", self.hook(child, spelled), note))
+        return {"name": name, "returned": self.type_of(node, returned), "parameters": parameters,
+                "comment": self.comment(node)}
 
     def fields(self, struct, node):
         fields, before = [], None
@@ -181,7 +184,8 @@ class Header:
         while base in self.typedefs and base not in BASE_TYPES and base not in seen:
             seen.add(base)
             base = self.typedefs[base]
-        known = base in BASE_TYPES or base in self.structs or pointers and (base in self.opaque or base in ("void", "char"))
+        pointed_to = base in self.opaque or base in ("void", "char")
+        known = base in BASE_TYPES or base in self.structs or pointers and pointed_to
         if not known and base != "void":  # what is `void` itself, and no pointer, is returned
             self.fail(node, f"the type `{spelled}`")
         if pointers > 2:
@@ -207,7 +211,8 @@ class Header:
             collect(found[0])
             text = re.sub(r"\s+", " ", " ".join(words)).strip()
             text = re.sub(r"(^| )\* ", r"\1", text)  # the star that a line of a comment begins with
-            starts_before = self.place(found[0]["range"]["begin"])["offset"] < self.place(node["range"]["begin"])["offset"]
+            begins = [self.place(part["range"]["begin"])["offset"] for part in (found[0], node)]
+            starts_before = begins[0] < begins[1]
             if starts_before and not self.adjacent(found[0], node):  # a heading
                 text = ""
             node["run_comment"] = text if starts_before else ""
@@ -236,7 +241,7 @@ class Header:
                 continue  # an attribute, and guards
             line = self.text[: match.start()].count("\n") + 1
             if call or not name.startswith(PREFIX) or name in written or value.rstrip().endswith("\\"):
-                raise NotUnderstood(f"{self.path}:{line}: the macro {name}; teach client_sdk/csharp/generate.py")
+                raise NotUnderstood(f"{self.path}:{line}: the macro {name}; teach client_sdk/csharp/c_header.py")
             if not note:
                 above = re.search(r"/\*((?:(?!\*/).)*)\*/\n$", self.text[: match.start()], re.DOTALL)
                 note = above[1] if above else ""
@@ -250,8 +255,9 @@ class Header:
             with open(file, "w", encoding="utf-8") as out:
                 out.write(probe)
             tree = json.loads(self.run("-Xclang", "-ast-dump=json", "-fsyntax-only", "-Wno-everything", file))
-        constants = [constant for node in tree["inner"] if node["kind"] == "EnumDecl" for constant in node.get("inner", [])]
-        values = {constant["name"]: self.constant_in(constant) for constant in constants if constant["kind"] == "EnumConstantDecl"}
+        enums = [node for node in tree["inner"] if node["kind"] == "EnumDecl"]
+        constants = [child for enum in enums for child in enum.get("inner", []) if child["kind"] == "EnumConstantDecl"]
+        values = {constant["name"]: self.constant_in(constant) for constant in constants}
         # `unsigned long` is 64 bits where this script runs; a macro has no ABI, so that its type need not be exact.
         sharp = {"int": "int", "unsigned int": "uint", "long": "long", "unsigned long": "ulong", "long long": "long",
                  "unsigned long long": "ulong"}

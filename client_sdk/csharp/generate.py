@@ -28,11 +28,11 @@ from c_header import PREFIX, Header, NotUnderstood
 SCALARS = {"int8_t": "sbyte", "uint8_t": "byte", "int16_t": "short", "uint16_t": "ushort", "int32_t": "int",
            "uint32_t": "uint", "int64_t": "long", "uint64_t": "ulong", "size_t": "UIntPtr", "float": "float",
            "double": "double", "int": "int", "unsigned int": "uint"}
-KEYWORDS = set("""abstract as base bool break byte case catch char checked class const continue decimal default delegate do
-    double else enum event explicit extern false finally fixed float for foreach goto if implicit in int interface internal is
-    lock long namespace new null object operator out override params private protected public readonly ref return sbyte sealed
-    short sizeof stackalloc static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using
-    virtual void volatile while""".split())
+KEYWORDS = set("""abstract as base bool break byte case catch char checked class const continue decimal default
+    delegate do double else enum event explicit extern false finally fixed float for foreach goto if implicit in int
+    interface internal is lock long namespace new null object operator out override params private protected public
+    readonly ref return sbyte sealed short sizeof stackalloc static string struct switch this throw true try typeof uint
+    ulong unchecked unsafe ushort using virtual void volatile while""".split())
 MAX_WIDTH = 120
 
 
@@ -129,8 +129,8 @@ class Writer:
         return "\n".join(self.lines) + "\n"
 
     def library(self):
-        self.summary("The library that is loaded: liborrery_client.so, orrery_client.dll or liborrery_client.dylib; on iOS "
-                     "and in a browser it is linked into the program.")
+        self.summary("The library that is loaded: liborrery_client.so, orrery_client.dll or liborrery_client.dylib; on "
+                     "iOS and in a browser it is linked into the program.")
         self.lines.append("#if (UNITY_IOS || UNITY_WEBGL) && !UNITY_EDITOR")
         self.line('public const string Library = "__Internal";')
         self.lines.append("#else")
@@ -182,7 +182,8 @@ class Writer:
         for field in record["fields"]:
             kind, note = self.raw(field["type"]), field["comment"]
             if field["hook"]:
-                note = f"{note.rstrip('.')}. A delegate {name}_{field['name']}, by Marshal.GetFunctionPointerForDelegate."
+                delegate = f"{name}_{field['name']}"
+                note = f"{note.rstrip('.')}. A delegate {delegate}, by Marshal.GetFunctionPointerForDelegate."
             if field["count"]:
                 self.summary(note)
                 for index in range(field["count"]):
@@ -199,7 +200,8 @@ class Writer:
         for parameters in [raw] if raw == friendly else [raw, friendly]:
             self.summary(function["comment"])
             self.line("[DllImport(Library, CallingConvention = CallingConvention.Cdecl, ExactSpelling = true)]")
-            self.line(f"public static extern {self.raw(function['returned'])} {function['name']}({', '.join(parameters)});")
+            self.line(f"public static extern {self.raw(function['returned'])} {function['name']}(")
+            self.line(f"    {', '.join(parameters)});")
         self.line()
 
 

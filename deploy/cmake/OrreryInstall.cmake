@@ -42,8 +42,9 @@ endif()
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/client_sdk/examples/sumo" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/examples")
 
-# The C# binding. Clang reads the header for its declarations; where there is no clang or no Python it is left out.
-find_program(ORRERY_CLANG NAMES clang-14 clang-19 clang)
+# The C# binding. Clang reads the header for its declarations. Without Python, or one of these versions of clang, whose
+# syntax trees have been tried, it is left out.
+find_program(ORRERY_CLANG NAMES clang-14 clang-19)
 find_program(ORRERY_PYTHON NAMES python3)
 if(TARGET orrery_client_shared AND ORRERY_CLANG AND ORRERY_PYTHON)
   set(csharp "${PROJECT_SOURCE_DIR}/client_sdk/csharp")
@@ -54,7 +55,8 @@ if(TARGET orrery_client_shared AND ORRERY_CLANG AND ORRERY_PYTHON)
     COMMAND "${ORRERY_PYTHON}" "${csharp}/generate.py" "${csharp_header}" "${csharp_native}" --clang "${ORRERY_CLANG}"
     DEPENDS "${csharp_header}" "${csharp}/generate.py" "${csharp}/c_header.py" VERBATIM)
   add_custom_target(orrery_csharp ALL DEPENDS "${csharp_native}")
-  install(FILES "${csharp_native}" "${csharp}/Client.cs" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/csharp")
+  install(FILES "${csharp_native}" "${csharp}/Client.cs" "${csharp}/ClientTypes.cs"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/csharp")
 endif()
 
 # What a scene may say: the schema, and that for editors, which the program makes of it.

@@ -32,9 +32,10 @@ def build(programs, folder, *sources, native=True):
     if native:
         made = generate(programs, HEADER, declarations)
         check(made.returncode == 0, made.stderr)
-        sources += (os.path.join(BINDING, "Client.cs"),)
+        sources += (os.path.join(BINDING, "Client.cs"), os.path.join(BINDING, "ClientTypes.cs"))
     program = os.path.join(folder, os.path.basename(sources[0]).replace(".cs", ".exe"))
-    compiled = programs.run(tool("mcs"), "-langversion:7.2", "-warn:4", "-warnaserror", f"-out:{program}", declarations, *sources)
+    compiled = programs.run(tool("mcs"), "-langversion:7.2", "-warn:4", "-warnaserror", f"-out:{program}", declarations,
+                            *sources)
     check(compiled.returncode == 0, compiled.stdout + compiled.stderr)
     return program
 
@@ -67,7 +68,8 @@ def the_layout_is_that_of_the_c_compiler(programs, folder):
             expected.append((kind, names, int(value)))
     program = os.path.join(folder, "layout")
     with open(program + ".c", "w", encoding="utf-8") as out:
-        out.write('#include <stdio.h>\n#include "orrery/client.h"\nint main(void) {\n' + "".join(lines) + "    return 0;\n}\n")
+        out.write('#include <stdio.h>\n#include "orrery/client.h"\nint main(void) {\n')
+        out.write("".join(lines) + "    return 0;\n}\n")
     compiled = programs.run("gcc", "-I", os.path.dirname(os.path.dirname(HEADER)), program + ".c", "-o", program)
     check(compiled.returncode == 0, compiled.stderr)
     told = programs.run(program).stdout.split()
@@ -111,10 +113,14 @@ def declarations_of_other_kinds_are_understood(programs, folder):
                 uint32_t struct_size;
                 int (*count)(void);
             } orrery_prediction;
-            ORRERY_API orrery_status orrery_client_stream_next(orrery_client* client, const uint8_t** bytes, size_t* size);
-            ORRERY_API orrery_status orrery_client_stream_closed(orrery_client* client, int32_t code, const char* text, uint64_t now_ns);
-            ORRERY_API void orrery_client_set_prediction(orrery_client* client, const orrery_prediction* prediction, float v[3]);
-            ORRERY_API void orrery_client_watch(orrery_client* client, void (*seen)(void* user, int32_t what), void* user);
+            ORRERY_API orrery_status orrery_client_stream_next(orrery_client* client, const uint8_t** bytes,
+                                                               size_t* size);
+            ORRERY_API orrery_status orrery_client_stream_closed(orrery_client* client, int32_t code,
+                                                                 const char* text, uint64_t now_ns);
+            ORRERY_API void orrery_client_set_prediction(orrery_client* client, const orrery_prediction* prediction,
+                                                         float v[3]);
+            ORRERY_API void orrery_client_watch(orrery_client* client, void (*seen)(void* user, int32_t what),
+                                                void* user);
             """)
     made = generate(programs, header, os.path.join(folder, "OrreryNative.cs"))
     check(made.returncode == 0, made.stderr)
@@ -137,7 +143,8 @@ def declarations_of_other_kinds_are_understood(programs, folder):
                         Native.orrery_client_stream_next(IntPtr.Zero, ref bytes, ref size);
                         Native.orrery_client_stream_closed(IntPtr.Zero, 1000, new byte[1], 0ul);
                         orrery_client_watch_seen seen = (user, what) => { };
-                        Native.orrery_client_watch(IntPtr.Zero, Marshal.GetFunctionPointerForDelegate(seen), IntPtr.Zero);
+                        IntPtr hook = Marshal.GetFunctionPointerForDelegate(seen);
+                        Native.orrery_client_watch(IntPtr.Zero, hook, IntPtr.Zero);
                         float first = 0.0f;
                         Native.orrery_client_set_prediction(IntPtr.Zero, ref prediction, ref first);
                     }
@@ -217,6 +224,7 @@ def the_example_drives_the_yard(programs, folder):
 
 
 if __name__ == "__main__":
-    main([the_layout_is_that_of_the_c_compiler, nothing_of_the_header_is_missing, declarations_of_other_kinds_are_understood,
-          what_is_not_understood_is_refused, a_client_without_a_server_tells_what_is_wrong, a_frame_allocates_nothing,
+    main([the_layout_is_that_of_the_c_compiler, nothing_of_the_header_is_missing,
+          declarations_of_other_kinds_are_understood, what_is_not_understood_is_refused,
+          a_client_without_a_server_tells_what_is_wrong, a_frame_allocates_nothing,
           messages_and_the_board_of_a_game_arrive, the_example_drives_the_yard])

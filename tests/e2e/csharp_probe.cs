@@ -39,8 +39,10 @@ static class Probe
                 Console.WriteLine("field {0} {1} {2}", type.Name, field.Name, Marshal.OffsetOf(type, field.Name));
         }
         foreach (FieldInfo field in typeof(Native).GetFields())
-            if (field.IsLiteral && field.Name != "Library") Console.WriteLine("constant {0} {1}", field.Name, field.GetRawConstantValue());
-        foreach (MethodInfo method in typeof(Native).GetMethods(BindingFlags.Public | BindingFlags.Static | BindingFlags.DeclaredOnly))
+            if (field.IsLiteral && field.Name != "Library")
+                Console.WriteLine("constant {0} {1}", field.Name, field.GetRawConstantValue());
+        const BindingFlags own = BindingFlags.Public | BindingFlags.Static | BindingFlags.DeclaredOnly;
+        foreach (MethodInfo method in typeof(Native).GetMethods(own))
         {
             Marshal.Prelink(method);  // throws if the library has no such function
             Console.WriteLine("function {0}", method.Name);
@@ -57,11 +59,13 @@ static class Probe
             Check(client.Connect(null, 1) == Status.InvalidArgument, "null is a token");
             Check(client.ConnectInsecure("nowhere", 1) == Status.InvalidArgument, "an address that is none");
             Check(client.Send(1, new byte[3]) == Status.WrongState, "a message leaves before a connection");
-            Check(client.Session() == null && client.Body(0) == null && client.Scene() == null, "a room before a connection");
+            Check(client.Session() == null && client.Body(0) == null && client.Scene() == null,
+                  "a room before a connection");
             Check(client.Board("k") == null && client.BoardCount == 0, "a board before a connection");
             Check(client.SetControl(new float[9]) == Status.InvalidArgument, "nine channels");
             Check(Client.NameOf(Status.WrongState) == "wrong state", Client.NameOf(Status.WrongState));
-            using (var samples = new Samples()) Check(client.Sample(1, samples) == Status.WrongState, "states before a connection");
+            using (var samples = new Samples())
+                Check(client.Sample(1, samples) == Status.WrongState, "states before a connection");
 
             ulong now = 1000000000;
             Check(client.ConnectInsecure("127.0.0.1:9", now) == Status.Ok, "no attempt to connect");
@@ -72,9 +76,11 @@ static class Probe
                 client.Poll(now += 100000000);
                 while (client.NextEvent(out happened) && happened.Kind != EventKind.Disconnected) { }
             }
-            Check(happened.Kind == EventKind.Disconnected && happened.EndReason == EndKind.NoAnswer, "the end: " + happened.EndReason);
+            Check(happened.Kind == EventKind.Disconnected && happened.EndReason == EndKind.NoAnswer,
+                  "the end: " + happened.EndReason);
             Check(happened.Text.Length > 20, "the end has no reason: " + happened.Text);
-            Check(lines.Exists(line => line.StartsWith("Warning ") && line.Contains("127.0.0.1:9")), "no warning: " + string.Join("; ", lines));
+            Check(lines.Exists(line => line.StartsWith("Warning ") && line.Contains("127.0.0.1:9")),
+                  "no warning: " + string.Join("; ", lines));
             client.Dispose();
             try
             {
@@ -109,21 +115,25 @@ static class Probe
                 {
                     string text = Encoding.UTF8.GetString(happened.ToArray());
                     var kept = new byte[64];
-                    Check(happened.CopyTo(kept) && Encoding.UTF8.GetString(kept, 0, happened.Size) == text, "two copies differ");
-                    Check(happened.Size == 0 || !happened.CopyTo(new byte[happened.Size - 1]), "a copy into too small an array");
+                    Check(happened.CopyTo(kept) && Encoding.UTF8.GetString(kept, 0, happened.Size) == text,
+                          "two copies differ");
+                    Check(happened.Size == 0 || !happened.CopyTo(new byte[happened.Size - 1]),
+                          "a copy into too small an array");
                     if (happened.Kind == EventKind.Board) keys[happened.Text] = text;
                     if (happened.Kind == EventKind.Message && happened.MessageType == says && happened.Reliable)
                         Console.WriteLine("said {0}", text);
                     if (happened.Kind != EventKind.Disconnected) continue;
                     Console.WriteLine("end {0} {1}", happened.EndReason, happened.Text);
                     foreach (KeyValuePair<string, string> pair in keys)
-                        Check(Encoding.UTF8.GetString(client.Board(pair.Key)) == pair.Value, "the board has another " + pair.Key);
+                        Check(Encoding.UTF8.GetString(client.Board(pair.Key)) == pair.Value,
+                              "the board has another " + pair.Key);
                     Check(client.BoardCount == keys.Count, "the board has other keys");
                     for (int i = 0; i < client.BoardCount; ++i)
                     {
                         string key;
                         byte[] value;
-                        Check(client.BoardAt(i, out key, out value) && keys[key] == Encoding.UTF8.GetString(value), "key " + i);
+                        Check(client.BoardAt(i, out key, out value) && keys[key] == Encoding.UTF8.GetString(value),
+                              "key " + i);
                         Console.WriteLine("board {0} {1}", key, keys[key]);
                     }
                     return;
@@ -132,7 +142,8 @@ static class Probe
                 {
                     sent = true;
                     Check(client.Send(shove, new byte[0]) == Status.Ok, "no message leaves");
-                    Check(client.Send(shove, new byte[Native.ORRERY_MAX_MESSAGE_BYTES + 1]) == Status.TooLarge, "a message is too large");
+                    Check(client.Send(shove, new byte[Native.ORRERY_MAX_MESSAGE_BYTES + 1]) == Status.TooLarge,
+                          "a message is too large");
                     Check(client.Send(shove, new byte[8], 3, false) == Status.Ok, "no unreliable message leaves");
                 }
                 Thread.Sleep(4);
@@ -173,9 +184,12 @@ static class Probe
             Session session = client.Session();
             BodyInfo body = client.Body(client.OwnBody);
             orrery_shape shape;
-            Check(session.SceneName == "yard" && session.Slot != Native.ORRERY_NO_SLOT && session.TickRateHz == 60.0f, "the session");
-            Check(body.Type == BodyKind.Dynamic && body.Slot == session.Slot && body.TemplateName.Length > 0, "the own body");
-            Check(client.Shape(body.Shape, out shape) && (ShapeKind)shape.type == ShapeKind.Box, "the shape of the own body");
+            Check(session.SceneName == "yard" && session.Slot != Native.ORRERY_NO_SLOT && session.TickRateHz == 60.0f,
+                  "the session");
+            Check(body.Type == BodyKind.Dynamic && body.Slot == session.Slot && body.TemplateName.Length > 0,
+                  "the own body");
+            Check(client.Shape(body.Shape, out shape) && (ShapeKind)shape.type == ShapeKind.Box,
+                  "the shape of the own body");
             Check(shape.half_extents_0 > 0.0f && shape.half_extents_2 > 0.0f, "the size of the own body");
             Check(client.Disconnect(Client.NowNs()) == Status.Ok, "no disconnect");
             Console.WriteLine("frames={0} bodies={1} allocated={2}", measured, samples.Count, allocated);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The code of client_sdk/ENGINES.md compiles, with stand-ins for the engines' types, and converts axes as the page says."""
+"""The code of client_sdk/ENGINES.md compiles with stand-ins for the engines' types, and converts axes as it says."""
 import os
 import re
 import sys
@@ -26,7 +26,7 @@ def written(folder, name, text):
 
 
 def a_program_of_the_page(programs, folder, engine, stem):
-    """Writes the files of the page and empty headers of the engine, compiles both with the stand-in, links the library."""
+    """Writes the files of the page, and the engine's headers, which include its stand-in; compiles and runs them."""
     files = {name: text for name, text in blocks("cpp") if name.startswith(stem + ".")}
     check(sorted(files) == [stem + ".cpp", stem + ".h"], f"the page has {sorted(files)}")
     sources = [written(folder, name, text) for name, text in sorted(files.items())]
@@ -36,11 +36,13 @@ def a_program_of_the_page(programs, folder, engine, stem):
                 written(folder, included, f'#include "{os.path.join(STAND_INS, engine + ".h")}"\n')
     program = os.path.join(folder, engine)
     compiled = programs.run("g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-I", folder,
-                            "-I", os.path.dirname(os.path.dirname(HEADER)), sources[0], os.path.join(STAND_INS, engine + ".cpp"),
-                            "-L", LIBRARY, "-lorrery_client", f"-Wl,-rpath,{os.path.abspath(LIBRARY)}", "-o", program)
+                            "-I", os.path.dirname(os.path.dirname(HEADER)), sources[0],
+                            os.path.join(STAND_INS, engine + ".cpp"), "-L", LIBRARY, "-lorrery_client",
+                            f"-Wl,-rpath,{os.path.abspath(LIBRARY)}", "-o", program)
     check(compiled.returncode == 0, compiled.stderr)
     result = programs.run(program)
-    check(result.returncode == 0 and "conversions hold" in result.stdout, f"{result.returncode}: {result.stdout}{result.stderr}")
+    check(result.returncode == 0 and "conversions hold" in result.stdout,
+          f"{result.returncode}: {result.stdout}{result.stderr}")
 
 
 def the_script_for_unity_compiles_and_converts(programs, folder):
@@ -48,7 +50,8 @@ def the_script_for_unity_compiles_and_converts(programs, folder):
     check(len(scripts) == 1, f"the page has {len(scripts)} scripts")
     script = written(folder, "OrreryRoom.cs", scripts[0])
     result = mono(programs, build(programs, folder, script, os.path.join(STAND_INS, "unity.cs")))
-    check(result.returncode == 0 and "conversions hold" in result.stdout, f"{result.returncode}: {result.stdout}{result.stderr}")
+    check(result.returncode == 0 and "conversions hold" in result.stdout,
+          f"{result.returncode}: {result.stdout}{result.stderr}")
 
 
 def the_actor_for_unreal_compiles_and_converts(programs, folder):

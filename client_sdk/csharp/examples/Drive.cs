@@ -17,9 +17,7 @@ static class Drive
     static int Main(string[] arguments)
     {
         double seconds = 10.0;
-        if (arguments.Length < 1 || arguments.Length > 2 ||
-            arguments.Length == 2 && !(double.TryParse(arguments[1], NumberStyles.Float, CultureInfo.InvariantCulture, out seconds) &&
-                                       seconds > 0.0 && seconds < 1e6))
+        if (arguments.Length < 1 || arguments.Length > 2 || arguments.Length == 2 && !IsTime(arguments[1], out seconds))
         {
             Console.Error.WriteLine("usage: mono Drive.exe TOKEN_FILE [SECONDS]   (orrery serve writes TOKEN_FILE)");
             return 64;
@@ -89,12 +87,19 @@ static class Drive
             Console.Error.WriteLine("no body of this player: no answer, or no free slot");
             return 1;
         }
-        double x = end.X - start.X, y = end.Y - start.Y, z = end.Z - start.Z, distance = Math.Sqrt(x * x + y * y + z * z);
+        double x = end.X - start.X, y = end.Y - start.Y, z = end.Z - start.Z;
+        double distance = Math.Sqrt(x * x + y * y + z * z);
         orrery_client_stats stats = client.Stats();
         Console.WriteLine(string.Format(CultureInfo.InvariantCulture,
-            "start {0} m, end {1} m, distance {2:0.00} m, rtt {3:0.000} ms, {4} frames, {5} bodies, {6} snapshots", start, end,
-            distance, stats.rtt_s * 1000.0, frames, samples.Count, stats.snapshots_received));
+            "start {0} m, end {1} m, distance {2:0.00} m, rtt {3:0.000} ms, {4} frames, {5} bodies, {6} snapshots",
+            start, end, distance, stats.rtt_s * 1000.0, frames, samples.Count, stats.snapshots_received));
         return distance > FarEnoughM ? 0 : 1;
+    }
+
+    static bool IsTime(string text, out double seconds)
+    {
+        return double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out seconds) && seconds > 0.0 &&
+               seconds < 1e6;
     }
 
     static ulong Ns(double seconds)

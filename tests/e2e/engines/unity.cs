@@ -76,10 +76,12 @@ static class Conversions
             foreach (float number in q) length += number * number;
             for (int k = 0; k < 4; ++k) q[k] /= (float)Math.Sqrt(length);
             float[] v = { (float)random.NextDouble(), (float)random.NextDouble(), (float)random.NextDouble() };
-            UnityEngine.Vector3 turned = new UnityEngine.Quaternion(q[0], q[1], q[2], q[3]) * new UnityEngine.Vector3(v[0], v[1], v[2]);
+            var rotation = new UnityEngine.Quaternion(q[0], q[1], q[2], q[3]);
+            UnityEngine.Vector3 turned = rotation * new UnityEngine.Vector3(v[0], v[1], v[2]);
             UnityEngine.Vector3 expected = OrreryRoom.Position(new[] { turned.x, turned.y, turned.z }, 0);
             UnityEngine.Vector3 found = OrreryRoom.Rotation(q, 0) * OrreryRoom.Position(v, 0);
-            float error = Math.Abs(found.x - expected.x) + Math.Abs(found.y - expected.y) + Math.Abs(found.z - expected.z);
+            UnityEngine.Vector3 off = found + -1.0f * expected;
+            float error = Math.Abs(off.x) + Math.Abs(off.y) + Math.Abs(off.z);
             if (error > 1e-5f)
             {
                 Console.WriteLine("quaternion {0}: off by {1}", i, error);
