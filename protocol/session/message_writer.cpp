@@ -22,6 +22,8 @@ struct MessageWriter::State {
 
 MessageWriter::MessageWriter() : state_(std::make_unique<State>()) {}
 MessageWriter::~MessageWriter() = default;
+MessageWriter::MessageWriter(MessageWriter&&) noexcept = default;
+MessageWriter& MessageWriter::operator=(MessageWriter&&) noexcept = default;
 
 namespace {
 

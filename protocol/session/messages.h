@@ -289,6 +289,8 @@ class MessageWriter {
   public:
     MessageWriter();
     ~MessageWriter();
+    MessageWriter(MessageWriter&&) noexcept;
+    MessageWriter& operator=(MessageWriter&&) noexcept;
     Bytes write(const ClientHello& message);
     Bytes write(const KeyFrameReady& message);
     Bytes write(const ServerHello& message);
