@@ -636,8 +636,14 @@ orrery_status orrery_client_set_mode(orrery_client* client, int32_t mode) {
 orrery_status orrery_client_give_scene(orrery_client* client, const uint8_t* bytes, size_t size) {
     return guarded([&]() -> orrery_status {
         if (!client || !bytes || size == 0) return ORRERY_INVALID_ARGUMENT;
-        if (!client->connection.mirror()) return ORRERY_WRONG_STATE;
-        client->connection.mirror()->give_scene({bytes, size});
+        if (client->connection.mirror()) {
+            client->connection.mirror()->give_scene({bytes, size});
+            return ORRERY_OK;
+        }
+        auto baseline = orrery::client::make_baseline({bytes, size});
+        if (!baseline) return ORRERY_INVALID_ARGUMENT;
+        if (!*baseline) return ORRERY_UNSUPPORTED;
+        client->connection.set_scene(std::move(baseline).value());
         return ORRERY_OK;
     });
 }

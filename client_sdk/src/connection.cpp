@@ -159,7 +159,8 @@ void Connection::start_session(TimeNs now) {
         }
     }
     session_lost_ = false;
-    session_ = std::make_unique<ClientSession>(hello_, now, client_channel_config(link_.lossless()));
+    session_ = std::make_unique<ClientSession>(hello_, now, client_channel_config(link_.lossless()),
+                                               mirror_ ? nullptr : scene_);
     session_->set_control(control_);
     if (mirror_) mirror_->start();
     session_->set_observer(observer_);

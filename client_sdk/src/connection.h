@@ -76,6 +76,9 @@ class Connection {
     Mirror* mirror() { return mirror_.get(); }  // null: it does not
     const Mirror* mirror() const { return mirror_.get(); }
 
+    // Of the next connection: states the scene that the program has. Null: none.
+    void set_scene(std::shared_ptr<const protocol::SceneBaseline> scene) { scene_ = std::move(scene); }
+
     State state() const;
     bool next_event(ConnectionEvent& out);
     // For the log: what has gone wrong without an end of the connection. Empty: nothing since the last call.
@@ -102,6 +105,7 @@ class Connection {
 
     Link& link_;
     protocol::ClientHello hello_;
+    std::shared_ptr<const protocol::SceneBaseline> scene_;  // that the program has given, or null
     std::unique_ptr<Mirror> mirror_;
     bool mirror_events_ = false;  // of the mirror, and not of the room
     bool insecure_ = false;       // the server gives the tokens

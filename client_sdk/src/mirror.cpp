@@ -288,4 +288,10 @@ void WorldMirror::tell_bodies(ClientSession& session) {
     smoothing_.set_groups(states_);
 }
 
+Result<std::shared_ptr<const protocol::SceneBaseline>> make_baseline(protocol::Bytes scene) {
+    Result<protocol::SceneBaseline> made = protocol::make_scene_baseline(scene);
+    if (!made) return made.error();
+    return std::make_shared<const protocol::SceneBaseline>(std::move(made).value());
+}
+
 }  // namespace orrery::client

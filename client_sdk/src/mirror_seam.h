@@ -100,4 +100,7 @@ class Mirror {
 
 std::unique_ptr<Mirror> make_mirror();
 
+// Of a scene, JSON or binary. The value is null in a build without the simulation.
+Result<std::shared_ptr<const protocol::SceneBaseline>> make_baseline(protocol::Bytes scene);
+
 }  // namespace orrery::client

@@ -5,4 +5,8 @@ namespace orrery::client {
 
 std::unique_ptr<Mirror> make_mirror() { return nullptr; }
 
+Result<std::shared_ptr<const protocol::SceneBaseline>> make_baseline(protocol::Bytes) {
+    return std::shared_ptr<const protocol::SceneBaseline>();
+}
+
 }  // namespace orrery::client

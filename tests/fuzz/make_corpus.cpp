@@ -61,12 +61,19 @@ void from_scene(Folder& folder, ServerHello hello) {
     hello.from_scene = true;
     MessageWriter writer;
     Blob to_client;
-    append_stretch(to_client, 2, writer.write(hello));
-    const KeyFrame frame = make_scene_key_frame(scene, world, codec);
-    for (std::size_t i = 0; i < frame.message_count(); ++i) {
-        folder.add(0, frame.message(i));
-        append_stretch(to_client, 2, frame.message(i));
-    }
+    const auto add = [&](const auto& message) {
+        const Bytes bytes = writer.write(message);
+        folder.add(0, bytes);
+        append_stretch(to_client, 2, bytes);
+    };
+    add(hello);
+    const std::vector<KeyFrameBodies> parts = make_scene_key_frame_parts(scene, world, codec);
+    KeyFrameBegin begin;
+    begin.tick = world.tick();
+    begin.body_count = world.living();
+    begin.part_count = static_cast<std::uint32_t>(parts.size());
+    add(begin);
+    for (const KeyFrameBodies& part : parts) add(part);
     folder.add(3, to_client);
 }
 

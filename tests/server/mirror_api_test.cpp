@@ -107,6 +107,20 @@ TEST_CASE("a game mirrors a room and predicts through the C interface") {
     CHECK(stats->rollbacks <= stats->others_controls + stats->own_controls + stats->other_commands);
 }
 
+TEST_CASE("a game that gives the room's scene plays by snapshots through the C interface") {
+    SimRoom sim(load_test_scene("yard"), {});
+    Player player(sim);
+    REQUIRE(player.client->give_scene(read_file(std::string(ORRERY_SOURCE_DIR) + "/deploy/scenes/yard.json")) ==
+            ORRERY_OK);
+    player.connect();
+    player.run(3.0);
+    REQUIRE(player.client->state() == ORRERY_STATE_PLAYING);
+    client::Samples samples;
+    REQUIRE(player.client->sample(sim.now(), samples));
+    CHECK(samples.ids.size() == static_cast<std::size_t>(player.bodies));
+    CHECK(samples.ids.size() == sim.room->world().stats().bodies);
+}
+
 TEST_CASE("functions of mirror mode answer WRONG_STATE in the other mode, and check their arguments") {
     SimRoom sim(load_test_scene("yard"), {});
     Player player(sim);
@@ -115,7 +129,7 @@ TEST_CASE("functions of mirror mode answer WRONG_STATE in the other mode, and ch
     prediction.struct_size = sizeof prediction;
     CHECK(player.client->set_prediction(prediction) == ORRERY_WRONG_STATE);
     const std::uint8_t byte = 0;
-    CHECK(player.client->give_scene({&byte, 1}) == ORRERY_WRONG_STATE);
+    CHECK(player.client->give_scene({&byte, 1}) == ORRERY_INVALID_ARGUMENT);  // of snapshots, too: no scene
     CHECK_FALSE(player.client->mirror_stats());
     CHECK(player.client->set_mode(7) == ORRERY_INVALID_ARGUMENT);
     REQUIRE(player.client->set_mode(ORRERY_MODE_MIRROR) == ORRERY_OK);

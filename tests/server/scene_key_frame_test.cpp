@@ -91,6 +91,29 @@ TEST_CASE("clients with the scene and without play in one room and see the same"
     check_same_world(with.session, without.session);
 }
 
+TEST_CASE("a connection that was given the scene joins from it, and so does its next one") {
+    const LoadedScene scene = load_test_scene("yard");
+    auto made = make_scene_baseline(scene.binary);
+    REQUIRE(made);
+    SimRoom sim(scene, {});
+    SimClient& with = sim.add_client();
+    with.connection.set_scene(std::make_shared<const SceneBaseline>(std::move(made).value()));
+    SimClient& without = sim.add_client();
+    sim.run(2.0);
+    REQUIRE(with.playing());
+    REQUIRE(without.playing());
+    CHECK(with.connection.session()->hello().from_scene);
+    CHECK_FALSE(without.connection.session()->hello().from_scene);
+    check_same_world(*with.connection.session(), *without.connection.session());
+    with.connection.disconnect(sim.now());
+    sim.run(0.5);
+    sim.connect(with, 1);
+    sim.run(2.0);
+    REQUIRE(with.playing());
+    CHECK(with.connection.session()->hello().from_scene);
+    check_same_world(*with.connection.session(), *without.connection.session());
+}
+
 TEST_CASE("a client with another scene than the room's is told everything") {
     auto made = make_scene_baseline(load_test_scene("vehicle").binary);
     REQUIRE(made);
