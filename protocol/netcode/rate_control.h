@@ -1,14 +1,13 @@
 // The rate at which a channel sends its reliable streams, found by what the way there shows.
 //
 // It is judged in turns. A turn looks at packets that were sent since the turn before, so that it sees what the last
-// change of the rate did. It takes a round trip and some 20 ms.
-//   * The least round trip of a turn, above the least of the last half minute, is what stands in queues: at 25 ms, or
-//   at
-//     a loss above 5 %, the rate falls to 0.7; at 10 ms, to a little less than what was delivered.
+// change of the rate did. It takes a round trip and two ticks.
+//   * The least round trip of a turn, above the least of the last half minute, is what stands in queues. From 3 ms on
+//     the rate grows no more, from 6 ms on it falls a little, at 25 ms or a loss above 5 % to 0.7. Jitter raises the
+//     first two. A delay that does not fall with the rate is taken for jitter.
 //   * The longest is what a tick's packets, which leave together, wait for each other: where that is far less than a
-//     tick, the rate doubles; where it is near one, it grows slowly. So the first rate that is too high is so by
-//     little, and who shares the way is not delayed by more than a few tens of ms.
-//   * It grows only while data waits for it.
+//     tick, the rate doubles; else it grows slowly. So the first rate that is too high is so by little, and who shares
+//     the way is delayed by a tick and some ms. It grows only while data waits for it.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ inline constexpr std::size_t kMaxWaitingGameMessages = 720;
 inline constexpr std::size_t kMaxClientGameQueueBytes = 256u << 10;  // not acknowledged
 inline constexpr std::size_t kMaxServerGameQueueBytes = 1u << 20;    // not acknowledged; the board has room beside them
 inline constexpr std::size_t kMaxUnreliableGameWaitingBytes = 32u << 10;  // to be sent; snapshots need the other half
-// Of a server to a client: half of a channel's bandwidth. Unreliable messages do not wait, and the streams would.
+// Of a server to a client. Unreliable messages do not wait for the rate of the streams, which pay for most of them.
 inline constexpr BucketRate kServerUnreliableBytes{256.0 * 1024.0, 32.0 * 1024.0};
 inline constexpr std::size_t kGameFrameBytes = 8;  // a message's head in the stream, at most
 
