@@ -10,6 +10,14 @@ export * as constants from './layout.js';
 /** Names a body as long as it exists: index in the low 32 bits, generation in the high 32 bits. */
 export type BodyId = bigint;
 
+/** What each means is said at orrery_prediction of orrery/client.h. */
+export interface PredictionOptions {
+  /** A control acts so many ticks later, 0 to 6. */
+  inputDelayTicks?: number;
+  /** As many ticks are predicted as can be stepped again in this time; 0, the default: 8 ms. */
+  maxRollbackMs?: number;
+}
+
 export interface ConnectOptions {
   /** Of the server's WebSocket: "ws://127.0.0.1:7780/play". */
   url: string;
@@ -24,7 +32,7 @@ export interface ConnectOptions {
   /** For a mirror: the room's scene, JSON or binary. A mirror without it asks the server. */
   scene?: Uint8Array;
   /** For a mirror: the player's control acts at once, and what was predicted wrong is corrected. */
-  prediction?: { inputDelayTicks?: number };
+  prediction?: PredictionOptions;
   /** From a loss on, within so many seconds the connection is made anew. 30 with tokenUrl, otherwise 0. */
   reconnectSeconds?: number;
   /** In the place of the global WebSocket: that of the package `ws`, for example. */
@@ -57,12 +65,15 @@ export type ClientEvent =
   | { kind: 'scene'; bytes: Uint8Array<ArrayBuffer> }
   | { kind: 'diverged'; tick: bigint; part: string }
   | { kind: 'world'; tick: bigint; what: number; body: BodyId; other: BodyId; joint: bigint; point: number[];
-      normal: number[]; impulse: number };
+      normal: number[]; impulse: number;
+      /** constants.CERTAINTY_*: of an event that a mirror tells (setMirrorEvents). */
+      certainty: number };
 export type EventKind = ClientEvent['kind'];
 export type EventOf<K extends EventKind> = Extract<ClientEvent, { kind: K }>;
 
-/** All bodies at one time: views into the module's memory, valid until the next call of sample(). Entry i of each array,
- * for i below `count`, belongs to body ids[i]. */
+/** All bodies at one time: views into the module's memory, to be used at once. They are empty once that memory has grown,
+ * which any call of the client, a timer and a message may bring about: so none is kept over an `await` or a frame. Entry i
+ * of each array, for i below `count`, belongs to body ids[i]. */
 export interface Samples {
   count: number;
   /** The time, in ticks of the server. */
@@ -99,8 +110,12 @@ export interface Stats {
 
 /** Of a mirror, in ticks; what each means is said at orrery_mirror_stats of orrery/client.h. */
 export interface MirrorStats {
-  confirmedTick: bigint; predictedTick: bigint; hashesCompared: bigint; divergences: bigint; rollbacks: bigint;
-  ticksAgain: bigint; lastDepth: number; maxDepth: number; maxCorrectionMm: number;
+  confirmedTick: bigint; predictedTick: bigint; waitingTicks: bigint; hashesCompared: bigint; divergences: bigint;
+  states: bigint; ticksAsPredicted: bigint; rollbacks: bigint; ticksAgain: bigint; lastDepth: number; maxDepth: number;
+  /** Causes of rollbacks. */
+  othersControls: bigint; ownControls: bigint; otherCommands: bigint;
+  lastRollbackMs: number; maxRollbackMs: number; sumRollbackMs: number;
+  lastCorrectionMm: number; maxCorrectionMm: number; sumCorrectionMm: number; cuts: number;
 }
 
 /** The connection ended, or never came about: `reason` is one of constants.END_*. */
@@ -116,6 +131,7 @@ const POLL_MS = 15;
 const LATE_POLL_MS = 50;  // a page that is hidden is polled by its messages
 const BROKEN = 1006;  // of WebSocket: closed without a word
 const CLOSE_WAIT_MS = 100;
+const TOKEN_WAIT_MS = 5000;  // for the answer of tokenUrl
 const MAX_BUFFERED_BYTES = 256 * 1024;
 const RETRY_MS = [100, 200, 400, 800, 1600];
 const SCRATCH_BYTES = 256;  // more than any struct of the header
@@ -153,6 +169,7 @@ export class Client {
     this.#out = memory.allocate(16);
     this.#controls = memory.allocate(4 * C.CONTROL_CHANNELS);
     this.#samplesAt = memory.allocate(C.SamplesLayout.sizeof);
+    memory.bytes.fill(0, this.#samplesAt, this.#samplesAt + C.SamplesLayout.sizeof);
     memory.setU32(this.#event, C.EventLayout.sizeof);
     this.#c.orrery_client_config_init(this.#struct);
     this.#check(this.#c.orrery_client_create_stream(this.#struct, this.#out));
@@ -173,14 +190,14 @@ export class Client {
         client.on('disconnected', ({ reason, text }) => { client.close(); reject(new ConnectionError(reason, text)); }),
       ];
       try {
-        client.#begin(token);
+        client.#check(client.#begin(token));
+        client.poll();  // a bad url is found here
       } catch (error) {
         client.close();
         reject(error);
         return;
       }
-      if (options.autoPoll ?? true) client.#timer = setInterval(() => client.poll(), POLL_MS);
-      client.poll();
+      if (!client.#closed && (options.autoPoll ?? true)) client.#timer = setInterval(() => client.poll(), POLL_MS);
     });
   }
 
@@ -301,10 +318,21 @@ export class Client {
     if (this.#c.orrery_client_get_mirror_stats(this.#client, at) !== C.OK) return null;
     return {
       confirmedTick: m.u64(at + L.confirmed_tick), predictedTick: m.u64(at + L.predicted_tick),
-      hashesCompared: m.u64(at + L.hashes_compared), divergences: m.u64(at + L.divergences),
-      rollbacks: m.u64(at + L.rollbacks), ticksAgain: m.u64(at + L.ticks_again), lastDepth: m.u32(at + L.last_depth),
-      maxDepth: m.u32(at + L.max_depth), maxCorrectionMm: m.f64(at + L.max_correction_mm),
+      waitingTicks: m.u64(at + L.waiting_ticks), hashesCompared: m.u64(at + L.hashes_compared),
+      divergences: m.u64(at + L.divergences), states: m.u64(at + L.states),
+      ticksAsPredicted: m.u64(at + L.ticks_as_predicted), rollbacks: m.u64(at + L.rollbacks),
+      ticksAgain: m.u64(at + L.ticks_again), lastDepth: m.u32(at + L.last_depth), maxDepth: m.u32(at + L.max_depth),
+      othersControls: m.u64(at + L.others_controls), ownControls: m.u64(at + L.own_controls),
+      otherCommands: m.u64(at + L.other_commands), lastRollbackMs: m.f64(at + L.last_rollback_ms),
+      maxRollbackMs: m.f64(at + L.max_rollback_ms), sumRollbackMs: m.f64(at + L.sum_rollback_ms),
+      lastCorrectionMm: m.f64(at + L.last_correction_mm), maxCorrectionMm: m.f64(at + L.max_correction_mm),
+      sumCorrectionMm: m.f64(at + L.sum_correction_mm), cuts: m.u32(at + L.cuts),
     };
+  }
+  /** Which events of its own world a mirror tells as `world`, instead of those that the room tells: `kinds` is a sum of
+   * constants.MIRROR_*; hits of at least `leastHitImpulse` N s. With prediction, some are told before they are certain. */
+  setMirrorEvents(kinds: number, leastHitImpulse = 0): void {
+    this.#check(this.#c.orrery_client_set_mirror_events(this.#client, kinds, leastHitImpulse));
   }
   /** Asks for the scene's binary form, which comes as the event `scene`. */
   requestScene(): void {
@@ -340,16 +368,13 @@ export class Client {
   }
 
   #mirror(): void {
-    const { scene, prediction } = this.#options, L = C.PredictionLayout;
+    const { scene, prediction } = this.#options;
     this.#check(this.#c.orrery_client_set_mode(this.#client, C.MODE_MIRROR));
     if (scene)
       this.#check(this.#memory.lend(scene, (at, size) => this.#c.orrery_client_give_scene(this.#client, at, size)));
     if (!prediction) return;
-    const at = this.#sized(L.sizeof);
-    this.#memory.bytes.fill(0, at + 4, at + L.sizeof);
-    this.#memory.setU32(at + L.on, 1);
-    this.#memory.setU32(at + L.input_delay_ticks, prediction.inputDelayTicks ?? 0);
-    this.#check(this.#c.orrery_client_set_prediction(this.#client, at));
+    const { inputDelayTicks = 0, maxRollbackMs = 0 } = prediction;
+    this.#check(this.#c.orrery_web_predict(this.#client, inputDelayTicks, maxRollbackMs));
   }
 
   #makeRoom(bodies: number): void {
@@ -429,34 +454,32 @@ export class Client {
 
   async #freshToken(): Promise<Uint8Array> {
     if (!this.#options.tokenUrl) throw new Error('orrery: connect() needs a token or a tokenUrl');
-    const answer = await fetch(this.#options.tokenUrl, { method: 'POST', cache: 'no-store' });
+    const signal = AbortSignal.timeout(TOKEN_WAIT_MS);
+    const answer = await fetch(this.#options.tokenUrl, { method: 'POST', cache: 'no-store', signal });
     if (!answer.ok) throw new Error(`orrery: ${this.#options.tokenUrl}: HTTP status ${answer.status}`);
     return new Uint8Array(await answer.arrayBuffer());
   }
-  #begin(token: Uint8Array): void {
-    this.#check(this.#memory.lend(token, (at, size) =>
-      this.#c.orrery_client_connect(this.#client, at, size, this.#nowNs())));
+  #begin(token: Uint8Array): number {
+    return this.#memory.lend(token, (at, size) =>
+      this.#c.orrery_client_connect(this.#client, at, size, this.#nowNs()));
   }
-  /** Gets a token and gives it to `use`; a server that is not there yet is asked again. */
-  async #withToken(use: (token: Uint8Array) => void): Promise<void> {
+  #renew(token: Uint8Array): number {
+    return this.#memory.lend(token, (at, size) =>
+      this.#c.orrery_client_renew(this.#client, at, size, this.#nowNs()));
+  }
+  /** Gets a token and gives it to `use`. A server that is not there yet, or answers with no token, is asked again. */
+  async #withToken(use: (token: Uint8Array) => number): Promise<void> {
     const wait = RETRY_MS[Math.min(this.#retry++, RETRY_MS.length - 1)];
     await new Promise((resolve) => setTimeout(resolve, wait));
     if (this.#closed) return;
     const token = await this.#freshToken().catch(() => null);
     if (this.#closed) return;
-    try {
-      if (token) return use(token);
-    } catch (error) {  // what came is no token
-      return this.#emit({ kind: 'disconnected', tick: 0n, reason: C.END_TOKEN, text: String(error) });
-    }
+    if (token && use(token) === C.OK) return;
     if (this.#restartedAt !== 0 || this.state === C.STATE_CONNECTING) return this.#again();
   }
   /** The next try: by a renewal where the client waits for one, or by a connection of its own after a restart. */
   async #again(): Promise<void> {
-    if (this.#restartedAt === 0) {
-      return this.#withToken((token) => void this.#memory.lend(token, (at, size) =>
-        this.#c.orrery_client_renew(this.#client, at, size, this.#nowNs())));
-    }
+    if (this.#restartedAt === 0) return this.#withToken((token) => this.#renew(token));
     if (performance.now() - this.#restartedAt > 1000 * this.#reconnectSeconds) {
       this.#restartedAt = 0;
       return this.#emit({ kind: 'disconnected', tick: 0n, reason: C.END_SERVER_STOPPED, text: 'the server stopped' });
@@ -500,7 +523,8 @@ export class Client {
       case C.EVENT_WORLD:
         return this.#emit({ kind: 'world', tick, what: m.i32(at + L.world_kind), body: m.u64(at + L.body),
                             other: m.u64(at + L.other), joint: m.u64(at + L.joint), point: three(at + L.point),
-                            normal: three(at + L.normal), impulse: m.f32(at + L.impulse) });
+                            normal: three(at + L.normal), impulse: m.f32(at + L.impulse),
+                            certainty: m.i32(at + L.certainty) });
     }
   }
   #ended(tick: bigint, reason: number, text: string): void {

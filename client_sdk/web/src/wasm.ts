@@ -41,7 +41,9 @@ export interface Exports {
   orrery_client_board_at(client: number, index: number, key: number, bytes: number, size: number): number;
   orrery_client_set_mode(client: number, mode: number): number;
   orrery_client_give_scene(client: number, bytes: number, size: number): number;
-  orrery_client_set_prediction(client: number, prediction: number): number;
+  orrery_client_set_mirror_events(client: number, kinds: number, leastHitImpulse: number): number;
+  /** Only in a module with the simulation. */
+  orrery_web_predict(client: number, inputDelayTicks: number, maxRollbackMs: number): number;
   orrery_client_get_mirror_stats(client: number, stats: number): number;
   orrery_status_name(status: number): number;
 }
@@ -134,7 +136,7 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
 /** Loads a module and checks that its structs are those of layout.ts. */
 export async function load(source: WasmSource): Promise<Memory> {
   const module = await compile(source);
-  // Of WASI the module has what an assertion that fails needs to say so.
+  // Of WASI the module has what an assertion that fails needs to say so; of its own, a clock for a mirror's rollbacks.
   let memory: Memory | undefined;
   const write = (_file: number, parts: number, count: number, writtenAt: number): number => {
     if (!memory) return 8;
@@ -148,9 +150,10 @@ export async function load(source: WasmSource): Promise<Memory> {
     console.error(text.trimEnd());
     return 0;
   };
+  const known: Record<string, (...args: any[]) => number> = { fd_write: write, now_ms: () => performance.now() };
   const imports: WebAssembly.Imports = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module))
-    (imports[from] ??= {})[name] = name === 'fd_write' ? write : () => 52;  // ENOSYS
+    (imports[from] ??= {})[name] = known[name] ?? (() => 52);  // ENOSYS
   const instance = await WebAssembly.instantiate(module, imports);
   memory = new Memory(instance.exports as unknown as Exports);
   memory.exports._initialize();

@@ -70,7 +70,7 @@ test('views of the memory are taken again after it has grown', async () => {
   assert.equal(memory.lend(new Uint8Array([1, 2, 3]), (at, size) => memory.bytes.slice(at, at + size).join()), '1,2,3');
 });
 
-test('a token that cannot be read, and a server that is not there, are errors with a reason', async () => {
+test('a token that cannot be read, and none at all, are errors with a reason', async () => {
   await assert.rejects(Client.connect({ url: 'ws://127.0.0.1:9/play', token: new Uint8Array(2048), wasm }), /invalid token/);
   await assert.rejects(Client.connect({ url: 'ws://127.0.0.1:9/play', wasm }), /needs a token or a tokenUrl/);
 });

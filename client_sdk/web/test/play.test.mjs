@@ -1,6 +1,7 @@
 // The package against a server that runs: joining, driving, coming back, and the example.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -56,17 +57,20 @@ for (const [name, WebSocket] of [["Node's WebSocket", undefined], ['ws of npm', 
 }
 
 test('samples stay right when the memory of the module grows', async () => {
-  const client = await Client.connect(server.options);
+  // The module's instance, so that its memory can be made to grow.
+  const { instantiate } = WebAssembly;
+  let instance;
+  WebAssembly.instantiate = async (...parts) => (instance = await instantiate(...parts));
+  const client = await Client.connect(server.options).finally(() => (WebAssembly.instantiate = instantiate));
   try {
-    const before = await until('samples', () => client.sample());
-    const { buffer } = before.positions;
-    // A message as large as may be, many times, makes the module ask for memory.
-    for (let i = 0; i < 4; ++i) client.send(1, new Uint8Array(15_000), true);
-    const third = await until('own body', () => positionOf(client));
-    assert.ok(third.every(Number.isFinite));
+    await until('own body', () => positionOf(client));
+    const before = client.sample(), ids = [...before.ids.subarray(0, before.count)];
+    assert.notEqual(instance.exports.malloc(32 << 20), 0);
+    assert.equal(before.positions.length, 0);  // the views are those of the memory as it was
     const now = client.sample();
-    assert.ok(now.positions.buffer === buffer || before.positions.length === 0);
-    assert.ok(now.positions.length > 0);
+    assert.deepEqual([...now.ids.subarray(0, now.count)], ids);
+    assert.ok(positionOf(client).every(Number.isFinite));
+    for (let i = 0; i < 4; ++i) client.send(1, new Uint8Array(15_000), true);
     assert.throws(() => client.send(1, new Uint8Array(70_000)), /too large/);
     assert.throws(() => client.send(1, new Uint8Array(20_000)), /too many messages/);
   } finally {
@@ -94,6 +98,48 @@ test('a client comes back after its server was started again, and after it was k
       await own.stop();
     }
   }
+});
+
+test('a tokenUrl that answers with no token is asked again', async () => {
+  let own = await Server.start(), pages = 0, wanted = 0;
+  const gate = createServer(async (_request, answer) => {
+    if (pages < wanted) return ++pages, answer.end('<p>log in</p>');
+    const token = await fetch(own.options.tokenUrl, { method: 'POST' }).catch(() => null);
+    answer.writeHead(token?.ok ? 200 : 503).end(token?.ok ? new Uint8Array(await token.arrayBuffer()) : '');
+  });
+  await new Promise((resolve) => gate.listen(0, '127.0.0.1', resolve));
+  let client;
+  try {
+    client = await Client.connect({ url: own.options.url, tokenUrl: `http://127.0.0.1:${gate.address().port}/` });
+    for (const signal of ['SIGKILL', 'SIGTERM']) {
+      let connected = 0;
+      const off = client.on('connected', () => ++connected);
+      [pages, wanted] = [0, 2];
+      await own.stop(signal);
+      own = await Server.start({ httpPort: own.port });
+      await until('connected again', () => connected > 0, 20);
+      off();
+      assert.equal(pages, 2);
+    }
+  } finally {
+    client?.close();
+    gate.close();
+    gate.closeAllConnections();
+    await own.stop();
+  }
+});
+
+test('a url that is none is an error, and no timer polls on', async () => {
+  const token = new Uint8Array(await (await fetch(server.options.tokenUrl, { method: 'POST' })).arrayBuffer());
+  const { setInterval } = globalThis;
+  let timers = 0;
+  globalThis.setInterval = (...parts) => (++timers, setInterval(...parts));
+  try {
+    await assert.rejects(Client.connect({ url: 'no url', token }), { name: 'SyntaxError' });
+  } finally {
+    globalThis.setInterval = setInterval;
+  }
+  assert.equal(timers, 0);
 });
 
 test('without a tokenUrl the stop of the server is an end, with its reason', async () => {

@@ -1,5 +1,5 @@
-// What a session was given, played again in WebAssembly and in the native library: the same events, messages and samples,
-// byte for byte.
+// What a session was given, played again in WebAssembly and in the native library: the same messages and samples, byte for
+// byte, and the same events by kind, tick and body.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
