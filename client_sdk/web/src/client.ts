@@ -71,9 +71,9 @@ export type ClientEvent =
 export type EventKind = ClientEvent['kind'];
 export type EventOf<K extends EventKind> = Extract<ClientEvent, { kind: K }>;
 
-/** All bodies at one time: views into the module's memory, to be used at once. They are empty once that memory has grown,
- * which any call of the client, a timer and a message may bring about: so none is kept over an `await` or a frame. Entry i
- * of each array, for i below `count`, belongs to body ids[i]. */
+/** All bodies at one time: views into the module's memory, to be used at once. They are empty once that memory has
+ * grown, which any call of the client, a timer and a message may bring about: so none is kept over an `await` or a
+ * frame. Entry i of each array, for i below `count`, belongs to body ids[i]. */
 export interface Samples {
   count: number;
   /** The time, in ticks of the server. */
@@ -330,7 +330,8 @@ export class Client {
     };
   }
   /** Which events of its own world a mirror tells as `world`, instead of those that the room tells: `kinds` is a sum of
-   * constants.MIRROR_*; hits of at least `leastHitImpulse` N s. With prediction, some are told before they are certain. */
+   * constants.MIRROR_*; hits of at least `leastHitImpulse` N s. With prediction, some are told before they are
+   * certain. */
   setMirrorEvents(kinds: number, leastHitImpulse = 0): void {
     this.#check(this.#c.orrery_client_set_mirror_events(this.#client, kinds, leastHitImpulse));
   }

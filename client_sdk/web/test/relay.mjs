@@ -1,5 +1,5 @@
-// Forwards TCP in both directions with a delay, and stalls some of what it forwards: as a network does that loses packets
-// under TCP, where what follows waits for the resend.
+// Forwards TCP in both directions with a delay, and stalls some of what it forwards: as a network does that loses
+// packets under TCP, where what follows waits for the resend.
 import { connect, createServer } from 'node:net';
 
 /** A sequence of numbers in [0, 1) that is the same in every run. */
