@@ -71,3 +71,27 @@ test('a mirror that predicts has the hashes of the server, at 100 ms and with st
     await server.stop();
   }
 });
+
+test('a mirror predicts no more than it can step again in maxRollbackMs', async () => {
+  const server = await Server.start({ options: ['--allow-mirror'] });
+  let relay, mirror, other;
+  try {
+    relay = await Relay.start(server.port, { delayMs: DELAY_MS, stalls: 0 });
+    const url = `ws://127.0.0.1:${relay.port}/play`;
+    mirror = await Client.connect({ ...server.options, url, wasm, mode: 'mirror', prediction: { maxRollbackMs: 0.001 } });
+    const ahead = () => Number(mirror.mirrorStats().predictedTick - mirror.mirrorStats().confirmedTick);
+    await until('it is ahead by the round trip', () => ahead() > 4);
+    other = await Client.connect({ ...server.options, url });
+    const turned = performance.now();
+    await until('a rollback has been measured, and it is ahead by a tick alone', () => {
+      other.setControl([1, Math.sin((performance.now() - turned) / 100)]);
+      return mirror.mirrorStats().rollbacks > 0n && ahead() <= 1;
+    });
+    assert.equal(mirror.mirrorStats().divergences, 0n);
+  } finally {
+    mirror?.close();
+    other?.close();
+    await relay?.stop();
+    await server.stop();
+  }
+});
