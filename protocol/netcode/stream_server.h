@@ -118,6 +118,7 @@ class StreamServer {
     void accept(Entries::iterator at, const PrivateToken& token, std::uint64_t expire_timestamp, TimeNs now);
     void deny(Entries::iterator at, DenyReason reason, std::string_view text);
     void end(std::uint32_t index, DisconnectReason reason, bool tell, TimeNs now);
+    void update_waiting(Entries::iterator at, TimeNs now);
     void send(Slot& slot, Bytes message, TimeNs now);
     void crowd_out_oldest();
     std::size_t unsent(std::uint32_t client_index) const;
@@ -126,7 +127,7 @@ class StreamServer {
     TokenGate& gate_;
     StreamSink& sink_;
     bool running_ = true;
-    Entries entries_;  // in order of age, where the caller counts up
+    Entries entries_;
     std::vector<Slot> slots_;
     std::uint32_t connected_ = 0;
     ByteQueue<NetcodeServerEvent> events_{kMaxStreamEvents, kMaxStreamEventBytes};

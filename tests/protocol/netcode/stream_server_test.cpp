@@ -187,6 +187,32 @@ TEST_CASE("a later token takes the client id over, inside of streams, and its fi
     CHECK(net.server.connected_clients() == 1);
 }
 
+TEST_CASE("a token that waited takes over the connection that was opened after its own, and the tick goes on") {
+    NetcodeServerConfig config = test_server_config();
+    config.token_opens_per_tick = 1;
+    Streams net(config);
+    const auto early = net.open(), next = net.connect(test_token(net.random, 5));
+    const auto idle = net.open();
+    REQUIRE(net.accepted(next));
+    net.server.received(early, test_token(net.random, 5, 5, {server_address()}, 301), net.now);
+    CHECK_FALSE(net.accepted(early));
+    net.tick();
+    CHECK(net.accepted(early));
+    CHECK(net.code(next) == ended(DisconnectReason::replaced));
+    CHECK(net.server.connected_clients() == 1);
+    net.run_ticks(5.1);
+    CHECK(net.code(idle) == kStreamDenied);
+}
+
+TEST_CASE("the connection that waits longest makes room, whatever its number") {
+    Streams net;
+    net.server.opened(5000, client_address(1), net.now);
+    net.tick();
+    for (std::uint32_t i = 0; i < kMaxWaitingStreams; ++i) net.open();
+    CHECK(net.code(5000) != 0);
+    CHECK(net.code(1) == 0);
+}
+
 TEST_CASE("one limit of clients holds over both transports, and a token that met it stays good") {
     Streams net(test_server_config(2));
     TestClient& client = net.add_client(client_address(9));
