@@ -58,13 +58,17 @@ void StreamServer::received(StreamConnection connection, Bytes message, TimeNs n
     ++counters_.messages_received;
     counters_.bytes_received += message.size();
     if (at->second.slot == kNoSlot) {
-        if (message.empty()) return;
-        if (at->second.token.empty()) return take_token(at, message, now);
+        if (at->second.token.empty() && !message.empty()) return take_token(at, message, now);
         ++counters_.wrong_messages;
         return deny(at, DenyReason::unspecified, kTooEarlyText);
     }
     const std::uint32_t index = at->second.slot;
     slots_[index].last_receive = now;
+    slots_[index].messages.fill(kStreamRate, now);
+    if (!slots_[index].messages.take(kStreamRate, now)) {
+        ++counters_.too_many;
+        return end(index, DisconnectReason::by_server, true, now);
+    }
     if (message.empty()) return;
     NetcodeServerEvent event;
     event.kind = NetcodeServerEvent::Kind::payload;
@@ -140,7 +144,8 @@ void StreamServer::accept(Entries::iterator at, const PrivateToken& token, std::
         slot = std::find_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.connected; });
     }
     const auto index = static_cast<std::uint32_t>(slot - slots_.begin());
-    *slot = Slot{true, at->first, token.client_id, at->second.address, token.timeout_seconds, now, now};
+    *slot = Slot{true, at->first, token.client_id,         at->second.address, token.timeout_seconds,
+                 now,  now,       {kStreamRate.burst, now}};
     at->second.slot = index;
     at->second.token = {};
     ++connected_;
@@ -189,11 +194,14 @@ void StreamServer::update(TimeNs now) {
 void StreamServer::update_waiting(Entries::iterator at, TimeNs now) {
     Entry& entry = at->second;
     if (entry.slot != kNoSlot) return;
-    if (!entry.token.empty()) {
+    if (!entry.token.empty() && now < entry.since + kTokenBudgetWait) {
         if (!gate_.may_open()) return;
         const std::vector<std::uint8_t> token = std::move(entry.token);
         entry.token.clear();
         take_token(at, token, now);
+    } else if (!entry.token.empty()) {
+        ++counters_.crowded_out;
+        deny(at, DenyReason::server_full, kCrowdedText);
     } else if (now >= entry.since + kTokenWait) {
         ++counters_.no_token;
         deny(at, DenyReason::unspecified, kNoTokenText);

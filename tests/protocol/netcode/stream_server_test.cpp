@@ -266,6 +266,41 @@ TEST_CASE("a payload that is too large, and one before the answer, end the conne
     const auto early = slow.connect(test_token(slow.random, 2));
     slow.server.received(early, std::vector<std::uint8_t>{1}, slow.now);
     CHECK(slow.code(early) == kStreamDenied);
+    const auto empty = slow.open();
+    slow.server.received(empty, {}, slow.now);
+    CHECK(slow.code(empty) == kStreamDenied);
+}
+
+TEST_CASE("more messages than a client's rate end its stream, and a burst within it does not") {
+    Streams net;
+    const auto steady = net.connect(test_token(net.random, 1)), flood = net.connect(test_token(net.random, 2));
+    const auto burst = static_cast<int>(kStreamRate.burst);
+    for (int i = 0; i < burst; ++i) net.server.received(steady, {}, net.now);
+    for (int i = 0; i < burst + 1; ++i) net.server.received(flood, {}, net.now);
+    CHECK(net.code(flood) == ended(DisconnectReason::by_server));
+    CHECK(net.server.counters().too_many == 1);
+    net.tick();
+    for (int i = 0; i < 10; ++i) net.server.received(steady, {}, net.now);
+    CHECK(net.accepted(steady));
+}
+
+TEST_CASE("a token that the budget never reaches is denied after its time") {
+    NetcodeServerConfig config = test_server_config();
+    config.token_opens_per_tick = 1;
+    Streams net(config);
+    REQUIRE(net.accepted(net.connect(test_token(net.random, 1))));
+    const auto waits = net.connect(test_token(net.random, 2));
+    const auto run = [&](int ticks) {
+        for (int i = 0; i < ticks; ++i) {
+            net.step();
+            CHECK(net.datagrams.server->gate().charge_opening());  // others are first
+            net.server.update(net.now);
+        }
+    };
+    run(990);
+    CHECK(net.code(waits) == 0);
+    run(20);
+    CHECK(net.code(waits) == denied(DenyReason::server_full));
 }
 
 TEST_CASE("tokens beyond the budget of a tick wait for the next ones, in order") {
