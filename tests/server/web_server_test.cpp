@@ -152,7 +152,8 @@ TEST_CASE("frames that come with the head of the request are not lost") {
     CHECK(has(client.upgrade(), "101"));
     TcpClient eager(web.address);
     eager.write(
-        "GET /play HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        "GET /play HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: "
+        "13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" +
         client_frame(0x82, "early"));
     web.take_until([&] { return web.messages.size() == 1; });
