@@ -351,7 +351,7 @@ TEST_CASE("a game's server names its web address, serves its scene by hash, and 
         char path[40];
         std::snprintf(path, sizeof path, "/scene/%016llx",
                       static_cast<unsigned long long>(protocol::hash_of_scene_bytes(loaded->binary)));
-        client.write("GET " + std::string(path) + " HTTP/1.1\r\nHost: h\r\n\r\n");
+        client.write("GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
         scene = client.read_all();
         asks.write("POST /token HTTP/1.1\r\nHost: localhost:" + std::to_string(http.port) + "\r\n\r\n");
         token = asks.read_all();
