@@ -42,8 +42,11 @@ void StreamServer::opened(StreamConnection connection, const Address& from, Time
 }
 
 void StreamServer::crowd_out_oldest() {
-    const auto oldest =
-        std::find_if(entries_.begin(), entries_.end(), [](const auto& entry) { return entry.second.slot == kNoSlot; });
+    auto oldest = entries_.end();
+    for (auto at = entries_.begin(); at != entries_.end(); ++at) {
+        if (at->second.slot != kNoSlot) continue;
+        if (oldest == entries_.end() || at->second.since < oldest->second.since) oldest = at;
+    }
     if (oldest == entries_.end()) return;
     ++counters_.crowded_out;
     deny(oldest, DenyReason::server_full, kCrowdedText);
@@ -55,13 +58,17 @@ void StreamServer::received(StreamConnection connection, Bytes message, TimeNs n
     ++counters_.messages_received;
     counters_.bytes_received += message.size();
     if (at->second.slot == kNoSlot) {
-        if (message.empty()) return;
-        if (at->second.token.empty()) return take_token(at, message, now);
+        if (at->second.token.empty() && !message.empty()) return take_token(at, message, now);
         ++counters_.wrong_messages;
         return deny(at, DenyReason::unspecified, kTooEarlyText);
     }
     const std::uint32_t index = at->second.slot;
     slots_[index].last_receive = now;
+    slots_[index].messages.fill(kStreamRate, now);
+    if (!slots_[index].messages.take(kStreamRate, now)) {
+        ++counters_.too_many;
+        return end(index, DisconnectReason::by_server, true, now);
+    }
     if (message.empty()) return;
     NetcodeServerEvent event;
     event.kind = NetcodeServerEvent::Kind::payload;
@@ -137,7 +144,8 @@ void StreamServer::accept(Entries::iterator at, const PrivateToken& token, std::
         slot = std::find_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.connected; });
     }
     const auto index = static_cast<std::uint32_t>(slot - slots_.begin());
-    *slot = Slot{true, at->first, token.client_id, at->second.address, token.timeout_seconds, now, now};
+    *slot = Slot{true, at->first, token.client_id,         at->second.address, token.timeout_seconds,
+                 now,  now,       {kStreamRate.burst, now}};
     at->second.slot = index;
     at->second.token = {};
     ++connected_;
@@ -166,18 +174,11 @@ void StreamServer::deny(Entries::iterator at, DenyReason reason, std::string_vie
 // ---------------------------------------------------------------- time, sending, ends
 
 void StreamServer::update(TimeNs now) {
+    // By key: the handling of an entry may erase it, and that of the connection whose place it takes.
     for (auto at = entries_.begin(); at != entries_.end();) {
-        const auto entry = at++;  // whose handling may erase it
-        if (entry->second.slot != kNoSlot) continue;
-        if (!entry->second.token.empty()) {
-            if (!gate_.may_open()) continue;
-            const std::vector<std::uint8_t> token = std::move(entry->second.token);
-            entry->second.token.clear();
-            take_token(entry, token, now);
-        } else if (now >= entry->second.since + kTokenWait) {
-            ++counters_.no_token;
-            deny(entry, DenyReason::unspecified, kNoTokenText);
-        }
+        const StreamConnection connection = at->first;
+        update_waiting(at, now);
+        at = entries_.upper_bound(connection);
     }
     for (std::uint32_t i = 0; i < slots_.size(); ++i) {
         Slot& slot = slots_[i];
@@ -187,6 +188,23 @@ void StreamServer::update(TimeNs now) {
         } else if (now >= slot.last_send + kStreamKeepAlive && sink_.unsent(slot.connection) == 0) {
             send(slot, {}, now);
         }
+    }
+}
+
+void StreamServer::update_waiting(Entries::iterator at, TimeNs now) {
+    Entry& entry = at->second;
+    if (entry.slot != kNoSlot) return;
+    if (!entry.token.empty() && now < entry.since + kTokenBudgetWait) {
+        if (!gate_.may_open()) return;
+        const std::vector<std::uint8_t> token = std::move(entry.token);
+        entry.token.clear();
+        take_token(at, token, now);
+    } else if (!entry.token.empty()) {
+        ++counters_.crowded_out;
+        deny(at, DenyReason::server_full, kCrowdedText);
+    } else if (now >= entry.since + kTokenWait) {
+        ++counters_.no_token;
+        deny(at, DenyReason::unspecified, kNoTokenText);
     }
 }
 

@@ -20,6 +20,7 @@
 #include "protocol/netcode/byte_queue.h"
 #include "protocol/netcode/netcode_server.h"
 #include "protocol/netcode/packet.h"
+#include "protocol/netcode/token_bucket.h"
 #include "protocol/netcode/token_gate.h"
 
 namespace orrery::protocol {
@@ -27,8 +28,11 @@ namespace orrery::protocol {
 using StreamConnection = std::uint64_t;  // chosen by the caller; never used again
 
 inline constexpr std::size_t kAcceptBytes = 9;
-inline constexpr TimeNs kStreamKeepAlive = kNsPerSecond;  // of silence, before an empty message
-inline constexpr TimeNs kTokenWait = 5 * kNsPerSecond;    // from the opening of a connection to its token
+inline constexpr TimeNs kStreamKeepAlive = kNsPerSecond;       // of silence, before an empty message
+inline constexpr TimeNs kTokenWait = 5 * kNsPerSecond;         // from the opening of a connection to its token
+inline constexpr TimeNs kTokenBudgetWait = 10 * kNsPerSecond;  // from the opening to the answer to its token
+// Of a client's messages, as of its datagrams. What a slow line held back comes at once; beyond it the stream ends.
+inline constexpr BucketRate kStreamRate{2000.0, 4000.0};
 inline constexpr std::uint32_t kMaxWaitingStreams = 256;  // without an accepted token; the oldest makes room
 inline constexpr std::uint16_t kStreamDenied = 4000;      // + DenyReason
 inline constexpr std::uint16_t kStreamEnded = 4100;       // + DisconnectReason
@@ -59,7 +63,8 @@ struct StreamCounters {
     std::uint64_t tokens_opened = 0;
     std::uint64_t no_token = 0;        // closed because no token came, or what came is none of this server
     std::uint64_t wrong_messages = 0;  // closed because of a message that is too large or came too early
-    std::uint64_t crowded_out = 0;     // closed because of kMaxWaitingStreams
+    std::uint64_t too_many = 0;        // closed because of kStreamRate
+    std::uint64_t crowded_out = 0;     // closed because of kMaxWaitingStreams or kTokenBudgetWait
     std::array<std::uint64_t, kDenyReasons> denied{};
 };
 
@@ -110,6 +115,7 @@ class StreamServer {
         Address address;
         std::int32_t timeout_seconds = 0;
         TimeNs last_send = 0, last_receive = 0;
+        TokenBucket messages;
     };
     using Entries = std::map<StreamConnection, Entry>;
 
@@ -118,6 +124,7 @@ class StreamServer {
     void accept(Entries::iterator at, const PrivateToken& token, std::uint64_t expire_timestamp, TimeNs now);
     void deny(Entries::iterator at, DenyReason reason, std::string_view text);
     void end(std::uint32_t index, DisconnectReason reason, bool tell, TimeNs now);
+    void update_waiting(Entries::iterator at, TimeNs now);
     void send(Slot& slot, Bytes message, TimeNs now);
     void crowd_out_oldest();
     std::size_t unsent(std::uint32_t client_index) const;
@@ -126,7 +133,7 @@ class StreamServer {
     TokenGate& gate_;
     StreamSink& sink_;
     bool running_ = true;
-    Entries entries_;  // in order of age, where the caller counts up
+    Entries entries_;
     std::vector<Slot> slots_;
     std::uint32_t connected_ = 0;
     ByteQueue<NetcodeServerEvent> events_{kMaxStreamEvents, kMaxStreamEventBytes};

@@ -126,6 +126,8 @@ std::string_view http_status_text(int status) {
             return "Request Timeout";
         case 413:
             return "Content Too Large";
+        case 421:
+            return "Misdirected Request";
         case 426:
             return "Upgrade Required";
         case 429:

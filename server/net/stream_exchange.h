@@ -16,7 +16,7 @@
 namespace orrery::server {
 
 // Messages of a connection that wait for the room, before no more is read from it. A client sends one or two a tick.
-inline constexpr std::uint32_t kMaxWaitingMessages = 128;
+inline constexpr std::uint32_t kMaxWaitingMessages = 32;
 // Bytes that are read from a connection at once, and the messages that they may hold at most (frames of six bytes).
 inline constexpr std::size_t kStreamReadBytes = 4096;
 inline constexpr std::size_t kMessagesPerRead = kStreamReadBytes / 6 + 1;

@@ -1,5 +1,7 @@
 #include "server/net/web_answers.h"
 
+#include <algorithm>
+
 #include "server/net/handshake_key.h"
 #include "server/net/web_origin.h"
 
@@ -37,8 +39,17 @@ WebAnswer answer_bytes(std::string_view type, std::shared_ptr<const std::vector<
 // A page of a named origin may read what it gets.
 std::string sharing(const HttpRequest& request, const WebConfig& config) {
     const std::string* const origin = request.field("origin");
-    if (!origin || !origin_allowed(request, config.origins)) return {};
-    return line("Access-Control-Allow-Origin", *origin) + line("Vary", "Origin");
+    // What is kept in between must know that the answer is another for each of the named origins.
+    const std::string vary = origin || !config.origins.empty() ? line("Vary", "Origin") : std::string();
+    if (!origin || !origin_allowed(request, config.origins)) return vary;
+    return line("Access-Control-Allow-Origin", *origin) + vary;
+}
+
+// A proxy on this machine makes everybody's requests come from loopback.
+bool is_forwarded(const HttpRequest& request) {
+    return std::any_of(request.fields.begin(), request.fields.end(), [](const auto& field) {
+        return field.first == "forwarded" || field.first == "via" || field.first.starts_with("x-forwarded-");
+    });
 }
 
 WebAnswer answer_play(const HttpRequest& request, const WebConfig& config) {
@@ -65,6 +76,8 @@ WebAnswer answer_token(const HttpRequest& request, const WebConfig& config, std:
     if (!config.mint) return answer_error({403, config.no_tokens});
     if (!host_is_loopback(request, port))
         return answer_error({403, "tokens are given only to who calls this server 127.0.0.1, localhost or [::1]"});
+    if (is_forwarded(request))
+        return answer_error({403, "tokens are not given through a proxy: the page's owner has a source of them"});
     if (!origin_allowed(request, config.origins))
         return answer_error({403, "pages of this origin get no token; the server's option --allow-origin names it"});
     if (!may_mint()) return answer_error({429, "too many tokens were asked for; try again in a second"});
@@ -73,6 +86,32 @@ WebAnswer answer_token(const HttpRequest& request, const WebConfig& config, std:
     return answer_bytes("application/octet-stream",
                         std::make_shared<const std::vector<std::uint8_t>>(token->begin(), token->end()), true,
                         line("Cache-Control", "no-store") + sharing(request, config));
+}
+
+WebAnswer answer_any(const HttpRequest& request, const WebConfig& config, std::uint16_t port,
+                     const std::function<bool()>& may_mint) {
+    const bool head = request.method == "HEAD";
+    if (!head && request.method != "GET" && request.method != "POST")
+        return answer_error({405, "this server knows GET, HEAD and POST"}, line("Allow", "GET, HEAD, POST"));
+    if (config.bind.is_loopback() && !host_is_known(request, config.origins))
+        return answer_error({421,
+                             "this server is for its own machine: call it localhost or by its address, or name "
+                             "the host by --allow-origin"});
+    if (request.path == kPlay) return answer_play(request, config);
+    if (request.path == kToken) return answer_token(request, config, port, may_mint);
+    const WebFile* const file = config.files.find(request.path);
+    if (!file) return answer_error({404, "there is nothing of this name here"});
+    if (request.method == "POST") return answer_error({405, "this path is read by GET"}, line("Allow", "GET, HEAD"));
+    const std::string fields =
+        line("ETag", file->tag) +
+        line("Cache-Control", file->immutable ? "public, max-age=31536000, immutable" : "no-cache") +
+        sharing(request, config);
+    if (request.has_word("if-none-match", file->tag)) {
+        WebAnswer same;
+        same.head = head_of(304, fields);
+        return same;
+    }
+    return answer_bytes(file->type, file->bytes, !head, fields);
 }
 
 }  // namespace
@@ -89,24 +128,9 @@ WebAnswer answer_error(const HttpError& error, const std::string& more_fields) {
 
 WebAnswer answer(const HttpRequest& request, const WebConfig& config, std::uint16_t port,
                  const std::function<bool()>& may_mint) {
-    const bool head = request.method == "HEAD";
-    if (!head && request.method != "GET" && request.method != "POST")
-        return answer_error({405, "this server knows GET, HEAD and POST"}, line("Allow", "GET, HEAD, POST"));
-    if (request.path == kPlay) return answer_play(request, config);
-    if (request.path == kToken) return answer_token(request, config, port, may_mint);
-    const WebFile* const file = config.files.find(request.path);
-    if (!file) return answer_error({404, "there is nothing of this name here"});
-    if (request.method == "POST") return answer_error({405, "this path is read by GET"}, line("Allow", "GET, HEAD"));
-    const std::string fields =
-        line("ETag", file->tag) +
-        line("Cache-Control", file->immutable ? "public, max-age=31536000, immutable" : "no-cache") +
-        sharing(request, config);
-    if (request.has_word("if-none-match", file->tag)) {
-        WebAnswer same;
-        same.head = head_of(304, fields);
-        return same;
-    }
-    return answer_bytes(file->type, file->bytes, !head, fields);
+    WebAnswer made = answer_any(request, config, port, may_mint);
+    if (request.method == "HEAD") made.body.reset();
+    return made;
 }
 
 }  // namespace orrery::server

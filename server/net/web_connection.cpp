@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <asio.hpp>
+#include <utility>
 
 #include "server/net/endpoint.h"
 #include "server/net/network_thread.h"
@@ -20,7 +21,8 @@ namespace {
 constexpr int kSendBufferBytes = 256 << 10;
 constexpr int kNotSentBytes = 8 << 10;
 
-constexpr protocol::BucketRate kMintRate{20.0, 100.0};  // tokens; each costs about 10 us
+constexpr protocol::BucketRate kMintRate{20.0, 100.0};    // tokens; each costs about 10 us
+constexpr std::size_t kAnswerBytesPerSecond = 16u << 10;  // of a reader that is slow but honest
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 constexpr std::uint16_t kTryAgainLater = 1013;  // of RFC 6455's registry
 
@@ -67,12 +69,14 @@ void WebConnection::wait_to_read() {
 }
 
 void WebConnection::read() {
-    asio::error_code error;
-    const std::size_t size = socket_.read_some(asio::buffer(shared_.scratch), error);
-    if (error == asio::error::eof && stage_ == Stage::answer) {  // it has said all, and still gets its answer
+    // Before the read: others may have filled the queue since this one began to wait. While an answer goes out, no more
+    // of the request is of use.
+    if (stage_ == Stage::answer || (stage_ == Stage::stream && behind())) {
         held_ = true;
         return;
     }
+    asio::error_code error;
+    const std::size_t size = socket_.read_some(asio::buffer(shared_.scratch), error);
     if (error && error != asio::error::would_block && error != asio::error::try_again) return drop();
     const Bytes bytes = Bytes(shared_.scratch).first(error ? 0 : size);
     if (!bytes.empty() && stage_ == Stage::head)
@@ -92,13 +96,24 @@ void WebConnection::read_head(Bytes bytes) {
     const std::string rest = head_.substr(end + kHeadEnd.size());
     head_.resize(end + kHeadEnd.size());
     HttpRequest request;
-    if (const auto error = read_http_request(head_, request)) return respond(answer_error(*error));
+    if (const auto error = read_http_request(head_, request)) {
+        WebAnswer refusal = answer_error(*error);
+        if (request.method == "HEAD") refusal.body.reset();
+        return respond(std::move(refusal));
+    }
     head_ = {};
     WebAnswer made = answer(request, shared_.config, shared_.port, [this] { return shared_.may_mint(); });
     const bool upgraded = made.upgraded;
     respond(std::move(made));
-    if (upgraded && !rest.empty() && stage_ == Stage::stream)
-        feed({reinterpret_cast<const std::uint8_t*>(rest.data()), rest.size()});
+    if (!upgraded || stage_ != Stage::stream) return;
+    head_ = rest;  // the first frames
+    held_ = behind();
+    if (!held_) feed_rest();
+}
+
+void WebConnection::feed_rest() {
+    const std::string rest = std::exchange(head_, {});
+    if (!rest.empty()) feed({reinterpret_cast<const std::uint8_t*>(rest.data()), rest.size()});
 }
 
 void WebConnection::respond(WebAnswer answer) {
@@ -106,6 +121,8 @@ void WebConnection::respond(WebAnswer answer) {
     body_ = std::move(answer.body);
     stage_ = Stage::answer;
     since_ = progress_ = NetworkThread::now();
+    answer_time_ = shared_.config.limits.answer_time +
+                   static_cast<TimeNs>(unsent() / kAnswerBytesPerSecond) * protocol::kNsPerSecond;
     if (answer.upgraded) {
         stage_ = Stage::stream;
         web_socket_ = std::make_unique<WebSocket>();
@@ -119,11 +136,13 @@ void WebConnection::feed(Bytes bytes) {
     const TimeNs now = NetworkThread::now();
     bool stored = true;
     const std::size_t before = out_.size();
+    const bool closing = web_socket_->close_sent();
     const bool reads_on = web_socket_->receive(
         bytes, [&](Bytes message) { stored = stored && shared_.exchange.received(id_, *flow_, message, now); }, out_);
     if (!stored) web_socket_->close(kTryAgainLater, "the server is behind", out_);
     flow_->unsent += out_.size() - before;
     if (!reads_on || !stored) report_closed(false);
+    if (!closing && web_socket_->close_sent()) since_ = now;
     held_ = behind();
     flush();
 }
@@ -134,8 +153,9 @@ bool WebConnection::behind() const {
 }
 
 void WebConnection::read_on() {
-    if (!held_ || gone()) return;
+    if (!held_ || gone() || stage_ == Stage::answer) return;
     held_ = stage_ == Stage::stream && behind();
+    if (!held_ && stage_ == Stage::stream) feed_rest();
     wait_to_read();
 }
 
@@ -143,6 +163,7 @@ void WebConnection::read_on() {
 
 void WebConnection::send(Bytes message) {
     if (stage_ != Stage::stream) return;
+    stranger_ = false;  // the room speaks first to whom it has accepted
     const std::size_t before = out_.size();
     web_socket_->send(message, out_);
     flow_->unsent += out_.size() - before;
@@ -152,9 +173,9 @@ void WebConnection::send(Bytes message) {
 void WebConnection::close(std::uint16_t code, std::string_view text) {
     if (stage_ != Stage::stream) return;
     const std::size_t before = out_.size();
+    if (!web_socket_->close_sent()) since_ = NetworkThread::now();
     web_socket_->close(code, text, out_);
     flow_->unsent += out_.size() - before;
-    since_ = NetworkThread::now();
 }
 
 // False: the socket takes no more now, or is gone.
@@ -213,7 +234,10 @@ void WebConnection::keep_time(TimeNs now) {
     const bool late = ending_ || stage_ == Stage::closing;
     if (stage_ == Stage::head && now >= since_ + limits.head_time && !ending_)
         return respond(answer_error({408, "the head of the request did not come in time"}));
-    if (stalled || (late && now >= since_ + limits.close_time)) drop();
+    // Whoever takes a few bytes now and then makes progress, but holds its place no longer than this.
+    const bool slow = (stage_ == Stage::answer && now >= since_ + answer_time_) ||
+                      (stage_ == Stage::stream && web_socket_->close_sent() && now >= since_ + limits.stall_time);
+    if (stalled || slow || (late && now >= since_ + limits.close_time)) drop();
 }
 
 void WebConnection::end() {

@@ -39,6 +39,8 @@ class WebConnection : public std::enable_shared_from_this<WebConnection> {
     void keep_time(protocol::TimeNs now);  // ends what has outlived its limits
     void end();                            // within WebLimits::close_time
     bool gone() const { return stage_ == Stage::gone; }
+    bool stranger() const { return stranger_; }  // without an accepted token
+    const protocol::Address& peer() const { return peer_; }
 
   private:
     // head: until the empty line. stream: a WebSocket. answer: its bytes go out. closing: all is sent, the peer's end
@@ -49,6 +51,7 @@ class WebConnection : public std::enable_shared_from_this<WebConnection> {
     void read();
     void read_head(protocol::Bytes bytes);
     void feed(protocol::Bytes bytes);
+    void feed_rest();
     void respond(WebAnswer answer);
     bool behind() const;
     bool write(const std::uint8_t* bytes, std::size_t size, std::size_t& sent);
@@ -63,8 +66,10 @@ class WebConnection : public std::enable_shared_from_this<WebConnection> {
     protocol::Address peer_;
     Stage stage_ = Stage::head;
     protocol::TimeNs since_, progress_;  // of the stage; the last byte that went out
+    protocol::TimeNs answer_time_ = 0;   // of the whole answer
+    bool stranger_ = true;
     bool reading_ = false, writing_ = false, held_ = false, ending_ = false, reported_ = false;
-    std::string head_;
+    std::string head_;  // stream: frames that came with it and wait for the room
     std::unique_ptr<WebSocket> web_socket_;
     std::shared_ptr<StreamFlow> flow_;
     std::vector<std::uint8_t> out_;

@@ -73,7 +73,6 @@ Result<WebFiles> WebFiles::read(const std::string& folder) {
     fs::recursive_directory_iterator at(folder, error);
     if (error) return folder_error(ErrorCode::not_found, folder, error.message() + "; name a folder with the page");
     for (; at != fs::recursive_directory_iterator(); at.increment(error)) {
-        if (error) return folder_error(ErrorCode::not_found, folder, error.message());
         const bool hidden = at->path().filename().string().starts_with('.');
         const fs::file_status status = at->symlink_status(error);
         if (hidden && fs::is_directory(status)) at.disable_recursion_pending();
@@ -91,6 +90,9 @@ Result<WebFiles> WebFiles::read(const std::string& folder) {
         bytes += content.size();
         files.add("/" + at->path().lexically_relative(folder).generic_string(), std::move(content));
     }
+    // An error of increment() ends the loop.
+    if (error)
+        return folder_error(ErrorCode::not_found, folder, error.message() + "; each folder in it must be readable");
     return files;
 }
 

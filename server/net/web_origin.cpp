@@ -45,6 +45,18 @@ bool origin_allowed(const HttpRequest& request, const std::vector<std::string>& 
     return host && normal_origin(std::string(scheme) + *host) == origin;
 }
 
+bool host_is_known(const HttpRequest& request, const std::vector<std::string>& origins) {
+    const std::string* const host = request.field("host");
+    if (!host) return false;
+    for (const std::string_view scheme : {kHttp, kHttps}) {
+        const std::optional<std::string> origin = normal_origin(std::string(scheme) + *host);
+        if (origin && std::find(origins.begin(), origins.end(), *origin) != origins.end()) return true;
+    }
+    if (host->starts_with('[')) return true;
+    const std::string name = in_lower_case(std::string_view(*host).substr(0, host->find(':')));
+    return name == "localhost" || (!name.empty() && name.find_first_not_of("0123456789.") == std::string::npos);
+}
+
 bool host_is_loopback(const HttpRequest& request, std::uint16_t port) {
     const std::string* const host = request.field("host");
     if (!host) return false;

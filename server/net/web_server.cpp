@@ -1,5 +1,8 @@
 #include "server/net/web_server.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <asio.hpp>
 #include <map>
 
@@ -17,6 +20,23 @@ namespace {
 
 constexpr auto kTimeEvery = std::chrono::milliseconds(50);          // the grain of the limits of time
 constexpr auto kAcceptAgainAfter = std::chrono::milliseconds(100);  // where the system has no socket left
+constexpr rlim_t kOtherFiles = 128;  // open files of the process beside the connections: logs, records, UDP, threads
+
+// The usual soft limit of open files is 1,024, which is less than the connections: it is raised as far as the system
+// allows, and beyond that there are fewer connections.
+void fit_open_files(WebLimits& limits) {
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    const rlim_t needed = limits.max_connections + kOtherFiles;
+    if (files.rlim_cur < needed) {
+        rlimit raised = files;
+        raised.rlim_cur = std::min(needed, files.rlim_max);
+        if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) files = raised;
+    }
+    if (files.rlim_cur >= needed) return;
+    const rlim_t left = files.rlim_cur > kOtherFiles ? files.rlim_cur - kOtherFiles : 1;
+    limits.max_connections = static_cast<std::uint32_t>(left);
+}
 
 }  // namespace
 
@@ -53,9 +73,21 @@ struct WebServer::State {
         if (connections.size() >= shared.config.limits.max_connections) return;
         const std::uint64_t id = next_id++;
         auto connection = std::make_shared<WebConnection>(shared, id, std::move(socket));
+        if (crowded(connection->peer())) return;
         connections.emplace(id, connection);
         connection->start();
         keep_time();
+    }
+
+    bool crowded(const Address& from) const {
+        const WebLimits& limits = shared.config.limits;
+        const Address prefix = from.prefix();
+        const auto alike = std::count_if(connections.begin(), connections.end(), [&](const auto& entry) {
+            const WebConnection& other = *entry.second;
+            return other.stranger() && !other.gone() && other.peer().prefix() == prefix;
+        });
+        return alike >= static_cast<std::ptrdiff_t>(from.is_loopback() ? limits.max_strangers_of_loopback
+                                                                       : limits.max_strangers_of_prefix);
     }
 
     // Looks at all connections now and then, as long as there are any.
@@ -79,6 +111,7 @@ WebServer::~WebServer() = default;
 
 Result<std::unique_ptr<WebServer>> WebServer::open(asio::io_context& io, WebConfig config, StreamExchange& exchange) {
     const Address bind = config.bind;
+    fit_open_files(config.limits);
     auto state = std::make_unique<State>(io, std::move(config), exchange);
     const auto endpoint = to_endpoint<tcp::endpoint>(bind);
     asio::error_code error;

@@ -16,11 +16,20 @@
 
 namespace orrery::server {
 
+// Connections without an accepted token from one /24 or /64, where many may be behind one NAT: a page opens about six
+// at once for a moment.
+inline constexpr std::uint32_t kMaxStrangersOfPrefix = 64;
+// A proxy on this machine brings all of them by loopback; the rest of the connections is for those with a token.
+inline constexpr std::uint32_t kMaxStrangersOfLoopback = 1024;
+
 struct WebLimits {
-    protocol::TimeNs head_time = 5 * protocol::kNsPerSecond;    // until a request's head is whole
-    protocol::TimeNs stall_time = 10 * protocol::kNsPerSecond;  // with unsent bytes, of which none go out
-    protocol::TimeNs close_time = protocol::kNsPerSecond;       // from the last byte sent to the peer's end
+    protocol::TimeNs head_time = 5 * protocol::kNsPerSecond;     // until a request's head is whole
+    protocol::TimeNs stall_time = 10 * protocol::kNsPerSecond;   // with unsent bytes, of which none go out
+    protocol::TimeNs answer_time = 30 * protocol::kNsPerSecond;  // of a whole answer, and a second for each 16 KiB
+    protocol::TimeNs close_time = protocol::kNsPerSecond;        // from the last byte sent to the peer's end
     std::uint32_t max_connections = 1280;  // kMaxNetcodeClients and those that load files or bring their tokens
+    std::uint32_t max_strangers_of_prefix = kMaxStrangersOfPrefix;
+    std::uint32_t max_strangers_of_loopback = kMaxStrangersOfLoopback;
 };
 
 struct WebConfig {

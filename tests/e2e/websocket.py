@@ -181,7 +181,7 @@ def memory_kib(process):
 
 def strangers_cost_bounded_memory_and_a_player_nothing(programs, folder):
     """Readers that take nothing, frames that never end and heads that never come, beside a player over UDP."""
-    upgrade = ("GET /play HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    upgrade = ("GET /play HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n").encode()
     huge = b"\x82\xff\x00\x00\x00\x00\x7f\xff\xff\xff" + b"mask" + b"x" * 4096
     with Server(programs, os.path.join(folder, "rec"), "--insecure", "--json", "--status-every-s", "0.2") as server:

@@ -178,6 +178,9 @@ TEST_CASE("tokens are given to names of loopback with the server's port, by POST
     CHECK(status(ask(config, host("localhost:7780", "Origin: null\r\n"))) == 403);
     const WebAnswer shared = ask(config, host("localhost:7780", "Origin: https://play.example.com\r\n"));
     CHECK(says(shared, "Access-Control-Allow-Origin: https://play.example.com\r\n"));
+    for (const char* field :
+         {"Forwarded: for=1.2.3.4", "X-Forwarded-For: 1.2.3.4", "x-forwarded-proto: https", "Via: 1.1 proxy"})
+        CHECK(status(ask(config, host("localhost:7780", std::string(field) + "\r\n"))) == 403);
     CHECK(status(ask(config, get("/token"))) == 405);
     CHECK(status(ask(config, host("localhost:7780"), false)) == 429);
     WebConfig without = config_of_page();
@@ -210,8 +213,29 @@ TEST_CASE("files and the scene are read by GET and HEAD, with their type and tag
     CHECK(status(ask(config, get("/", "If-None-Match: \"x\"\r\n"))) == 200);
     for (const char* path : {"/../etc/passwd", "/%2e%2e/etc/passwd", "//index.html", "/scene/0123456789ABCDEF", "/x"})
         CHECK(status(ask(config, get(path))) == 404);
+    const WebAnswer nothing = ask(config, get("/x", {}, "HEAD"));
+    CHECK(status(nothing) == 404);
+    CHECK_FALSE(nothing.body);
+    CHECK(says(ask(config, get("/")), "Vary: Origin\r\n"));
+    CHECK(says(ask(config, get("/", "Origin: http://evil.com\r\n")), "Vary: Origin\r\n"));
     CHECK(status(ask(config, get("/", {}, "POST"))) == 405);
     CHECK(status(ask(config, get("/", {}, "DELETE"))) == 405);
+}
+
+TEST_CASE("a server of its own machine is called by localhost, an address or a named host, and by no other name") {
+    WebConfig config = config_of_page();
+    const auto called = [&](const std::string& name, const std::string& path = "/") {
+        return status(ask(config, "GET " + path + " HTTP/1.1\r\nHost: " + name + "\r\n" + kUpgrade + "\r\n"));
+    };
+    config.bind = protocol::Address::ipv4(0, 0, 0, 0, 7780);
+    CHECK(called("any.example.com") == 200);
+    config.bind = protocol::Address::ipv4(127, 0, 0, 1, 7780);
+    for (const char* name : {"localhost", "LocalHost:80", "127.0.0.1:7780", "[::1]:7780", "play.example.com"})
+        CHECK(called(name) == 200);
+    for (const char* name : {"evil.com:7780", "127.0.0.1.evil.com", "localhost.evil.com", "play.example.com:1", ":80"})
+        CHECK(called(name) == 421);
+    CHECK(called("evil.com", "/play") == 421);
+    CHECK(called("localhost", "/play") == 101);
 }
 
 TEST_CASE("the table of files is a folder's plain files, without hidden ones and links, within its limits") {

@@ -3,6 +3,7 @@
 #include "server/net/web_server.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,6 +22,7 @@ using namespace orrery;
 using namespace orrery::server;
 using protocol::Address;
 using protocol::kNsPerMs;
+using protocol::kNsPerSecond;
 using testing::client_frame;
 using testing::TcpClient;
 
@@ -150,7 +152,8 @@ TEST_CASE("frames that come with the head of the request are not lost") {
     CHECK(has(client.upgrade(), "101"));
     TcpClient eager(web.address);
     eager.write(
-        "GET /play HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+        "GET /play HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: "
+        "13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" +
         client_frame(0x82, "early"));
     web.take_until([&] { return web.messages.size() == 1; });
@@ -272,6 +275,49 @@ TEST_CASE("connections beyond the limit end at once, and those before it go on")
     web.take_until([&] { return !web.messages.empty(); });
 }
 
+TEST_CASE("connections without an accepted token are limited by where they come from, those with one are not counted") {
+    WebLimits limits;
+    limits.max_strangers_of_loopback = 2;
+    Web web(limits);
+    TcpClient player(web.address), idle(web.address);
+    player.upgrade();
+    web.take_until([&] { return web.opened.size() == 1; });
+    idle.upgrade();
+    web.take_until([&] { return web.opened.size() == 2; });
+    TcpClient beyond(web.address);
+    beyond.write(kGet);
+    CHECK(beyond.read_all().empty());
+    web.network->streams().send(web.opened[0].connection, std::vector<std::uint8_t>{1});
+    web.network->send_streams();
+    CHECK(player.read_frame().payload.size() == 1);
+    TcpClient next(web.address);
+    next.write(kGet);
+    CHECK(has(next.read_all(), "200 OK"));
+}
+
+TEST_CASE("a reader that takes an answer by drips is ended after the answer's whole time") {
+    WebLimits limits;
+    limits.answer_time = -600 * kNsPerSecond;  // 8 MiB have 512 s more
+    Web web(limits);
+    TcpClient slow(web.address, 4096);
+    slow.write("GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    slow.read_head();
+    CHECK(slow.read_all().size() < 8u << 20);
+}
+
+TEST_CASE("the limit of open files is raised to what the connections need") {
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    rlimit low = before;
+    low.rlim_cur = 256;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+    { Web web; }
+    rlimit after{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &after) == 0);
+    CHECK(after.rlim_cur >= std::min<rlim_t>(before.rlim_max, WebLimits().max_connections));
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
 TEST_CASE("a server that ends closes its connections within their time, after what was sent") {
     auto web = std::make_unique<Web>();
     TcpClient reader(web->address), idle(web->address);
@@ -305,7 +351,7 @@ TEST_CASE("a game's server names its web address, serves its scene by hash, and 
         char path[40];
         std::snprintf(path, sizeof path, "/scene/%016llx",
                       static_cast<unsigned long long>(protocol::hash_of_scene_bytes(loaded->binary)));
-        client.write("GET " + std::string(path) + " HTTP/1.1\r\nHost: h\r\n\r\n");
+        client.write("GET " + std::string(path) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
         scene = client.read_all();
         asks.write("POST /token HTTP/1.1\r\nHost: localhost:" + std::to_string(http.port) + "\r\n\r\n");
         token = asks.read_all();

@@ -187,6 +187,32 @@ TEST_CASE("a later token takes the client id over, inside of streams, and its fi
     CHECK(net.server.connected_clients() == 1);
 }
 
+TEST_CASE("a token that waited takes over the connection that was opened after its own, and the tick goes on") {
+    NetcodeServerConfig config = test_server_config();
+    config.token_opens_per_tick = 1;
+    Streams net(config);
+    const auto early = net.open(), next = net.connect(test_token(net.random, 5));
+    const auto idle = net.open();
+    REQUIRE(net.accepted(next));
+    net.server.received(early, test_token(net.random, 5, 5, {server_address()}, 301), net.now);
+    CHECK_FALSE(net.accepted(early));
+    net.tick();
+    CHECK(net.accepted(early));
+    CHECK(net.code(next) == ended(DisconnectReason::replaced));
+    CHECK(net.server.connected_clients() == 1);
+    net.run_ticks(5.1);
+    CHECK(net.code(idle) == kStreamDenied);
+}
+
+TEST_CASE("the connection that waits longest makes room, whatever its number") {
+    Streams net;
+    net.server.opened(5000, client_address(1), net.now);
+    net.tick();
+    for (std::uint32_t i = 0; i < kMaxWaitingStreams; ++i) net.open();
+    CHECK(net.code(5000) != 0);
+    CHECK(net.code(1) == 0);
+}
+
 TEST_CASE("one limit of clients holds over both transports, and a token that met it stays good") {
     Streams net(test_server_config(2));
     TestClient& client = net.add_client(client_address(9));
@@ -240,6 +266,41 @@ TEST_CASE("a payload that is too large, and one before the answer, end the conne
     const auto early = slow.connect(test_token(slow.random, 2));
     slow.server.received(early, std::vector<std::uint8_t>{1}, slow.now);
     CHECK(slow.code(early) == kStreamDenied);
+    const auto empty = slow.open();
+    slow.server.received(empty, {}, slow.now);
+    CHECK(slow.code(empty) == kStreamDenied);
+}
+
+TEST_CASE("more messages than a client's rate end its stream, and a burst within it does not") {
+    Streams net;
+    const auto steady = net.connect(test_token(net.random, 1)), flood = net.connect(test_token(net.random, 2));
+    const auto burst = static_cast<int>(kStreamRate.burst);
+    for (int i = 0; i < burst; ++i) net.server.received(steady, {}, net.now);
+    for (int i = 0; i < burst + 1; ++i) net.server.received(flood, {}, net.now);
+    CHECK(net.code(flood) == ended(DisconnectReason::by_server));
+    CHECK(net.server.counters().too_many == 1);
+    net.tick();
+    for (int i = 0; i < 10; ++i) net.server.received(steady, {}, net.now);
+    CHECK(net.accepted(steady));
+}
+
+TEST_CASE("a token that the budget never reaches is denied after its time") {
+    NetcodeServerConfig config = test_server_config();
+    config.token_opens_per_tick = 1;
+    Streams net(config);
+    REQUIRE(net.accepted(net.connect(test_token(net.random, 1))));
+    const auto waits = net.connect(test_token(net.random, 2));
+    const auto run = [&](int ticks) {
+        for (int i = 0; i < ticks; ++i) {
+            net.step();
+            CHECK(net.datagrams.server->gate().charge_opening());  // others are first
+            net.server.update(net.now);
+        }
+    };
+    run(990);
+    CHECK(net.code(waits) == 0);
+    run(20);
+    CHECK(net.code(waits) == denied(DenyReason::server_full));
 }
 
 TEST_CASE("tokens beyond the budget of a tick wait for the next ones, in order") {
