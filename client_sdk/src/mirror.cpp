@@ -224,8 +224,8 @@ bool WorldMirror::predict(ClientSession& session, TimeNs now) {
         return compare(session, tick, told, hash);
     };
     if (disturbance_) prediction_->disturb(*std::exchange(disturbance_, std::nullopt));
-    const Prediction::Outcome outcome =
-        prediction_->confirm(session, settings_, now, part_at(shown_), steps_, picture_, smoothing_, stats_, compare_told);
+    const Prediction::Outcome outcome = prediction_->confirm(session, settings_, now, part_at(shown_), steps_, picture_,
+                                                             smoothing_, stats_, compare_told);
     if (outcome == Prediction::Outcome::ok && !prediction_->go_ahead(session, settings_, picture_, stats_))
         return fail(prediction_->error());
     if (outcome == Prediction::Outcome::failed) return fail(prediction_->error());

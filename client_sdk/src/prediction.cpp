@@ -48,11 +48,35 @@ sim::BodyId own_body(const ClientSession& session) {
 Prediction::Prediction(sim::World& world, std::uint16_t slot, PredictedEvents& events)
     : world_(world), slot_(slot), events_(events), ring_(kMaxPredictedTicks + 2), confirmed_(world.tick()) {
     entry(confirmed_).tick = confirmed_;
-    world_.checkpoint(entry(confirmed_).state);
+    checkpoint(entry(confirmed_));
+}
+
+// A checkpoint is as large as the world: only those from the confirmed tick on are kept.
+void Prediction::checkpoint(Entry& made) {
+    if (!made.state && !spare_.empty()) {
+        made.state = std::move(spare_.back());
+        spare_.pop_back();
+    } else if (!made.state) {
+        made.state = std::make_unique<sim::Checkpoint>();
+        ++checkpoints_;
+    }
+    world_.checkpoint(*made.state);
+}
+
+void Prediction::confirm_tick(std::uint64_t tick, MirrorStats& stats) {
+    std::unique_ptr<sim::Checkpoint>& old = entry(confirmed_).state;
+    if (spare_.size() < kMaxSpareCheckpoints)
+        spare_.push_back(std::move(old));
+    else
+        --checkpoints_;
+    old.reset();
+    confirmed_ = tick;
+    stats.confirmed_tick = tick;
+    stats.checkpoints = checkpoints_;
 }
 
 bool Prediction::retreat() {
-    const Result<Ok> back = world_.roll_back(entry(confirmed_).state);
+    const Result<Ok> back = world_.roll_back(*entry(confirmed_).state);
     if (!back) error_ = back.error().to_string();
     return static_cast<bool>(back);
 }
@@ -68,7 +92,7 @@ bool Prediction::step(std::span<const sim::Command> commands, bool confirmed) {
     made.coded.clear();
     encode_commands(commands, made.coded);
     made.hash = world_.hash();
-    world_.checkpoint(made.state);
+    checkpoint(made);
     events_.happened(world_.tick(), world_.events(), confirmed);
     return true;
 }
@@ -89,9 +113,8 @@ Prediction::Outcome Prediction::accept(MirrorReceiver& receiver, MirrorStats& st
     while (const MirrorReceiver::Tick* next = receiver.next()) {
         const std::uint64_t tick = confirmed_ + 1;
         if (tick > world_.tick() || entry(tick).coded != next->coded || disturbance_) break;
-        confirmed_ = tick;
+        confirm_tick(tick, stats);
         ++stats.ticks_as_predicted;
-        stats.confirmed_tick = tick;
         events_.confirm(tick);
         const bool same = compare(tick, *next, entry(tick).hash);
         receiver.pop();
@@ -111,8 +134,7 @@ Prediction::Outcome Prediction::step_confirmed(MirrorReceiver& receiver, std::ui
         if (!step(others_, true)) return Outcome::failed;
         if (tick > predicted) steps -= 1.0;
         if (tick + 1 >= predicted) picture.take(world_, false);
-        confirmed_ = tick;
-        stats.confirmed_tick = tick;
+        confirm_tick(tick, stats);
         const bool same = compare(tick, *next, entry(tick).hash);
         receiver.pop();
         if (!same) return Outcome::diverged;
