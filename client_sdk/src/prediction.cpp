@@ -11,6 +11,9 @@ using namespace orrery::protocol;
 namespace {
 
 constexpr double kCostSmoothing = 0.1;
+constexpr double kMaxCostRise = 4.0;  // of one sample: another program's turn on the processor is not the world's cost
+constexpr double kCostDecay = 0.99;   // a tick while the cost limits the prediction: without rollbacks nothing else
+                                      // would show that it has become less
 
 const sim::Command* control_of(std::span<const sim::Command> commands, std::uint16_t slot) {
     for (const sim::Command& command : commands) {
@@ -173,7 +176,8 @@ Prediction::Outcome Prediction::confirm(ClientSession& session, const Prediction
         stats.max_rollback_ms = std::max(stats.max_rollback_ms, ms);
         stats.sum_rollback_ms += ms;
         const double each = ms / static_cast<double>(depth);
-        ms_per_tick_ = ms_per_tick_ == 0.0 ? each : ms_per_tick_ + (each - ms_per_tick_) * kCostSmoothing;
+        const double sample = ms_per_tick_ == 0.0 ? each : std::min(each, kMaxCostRise * ms_per_tick_);
+        ms_per_tick_ = ms_per_tick_ == 0.0 ? each : ms_per_tick_ + (sample - ms_per_tick_) * kCostSmoothing;
     }
     picture.at(part, after_);
     stats.last_correction_mm = distance_m(before_, after_, own_body(session)) * 1e3;
@@ -210,7 +214,10 @@ bool Prediction::go_ahead(ClientSession& session, const PredictionSettings& sett
     const std::uint64_t delay = std::min(settings.input_delay_ticks, kMaxInputDelayTicks);
     const std::uint64_t behind = receiver.newest_tick() - std::min(receiver.newest_tick(), confirmed_);
     std::uint64_t target = session.control_tick() - std::min(session.control_tick(), delay);
-    target = std::min(target, confirmed_ + most_ahead(settings));
+    const std::uint64_t most = confirmed_ + most_ahead(settings), clock = session.control_tick();
+    if (target > most && clock > decayed_at_) ms_per_tick_ *= kCostDecay;
+    decayed_at_ = clock;
+    target = std::min(target, most);
     while (behind <= kNoPredictionBehindTicks && world_.tick() < target) {
         if (!predict_tick(session)) return false;
         picture.take(world_, false);

@@ -82,7 +82,8 @@ class Prediction {
     std::vector<sim::Command> commands_, others_;
     std::vector<ShownBody> before_, after_;
     std::optional<sim::Command> disturbance_;
-    double ms_per_tick_ = 0.0;  // of rollbacks, smoothed; 0: not measured
+    double ms_per_tick_ = 0.0;      // of rollbacks, smoothed; 0: not measured
+    std::uint64_t decayed_at_ = 0;  // tick of the clock of controls
     std::string error_;
 };
 
