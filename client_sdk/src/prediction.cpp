@@ -151,7 +151,7 @@ Prediction::Outcome Prediction::confirm(ClientSession& session, const Prediction
     MirrorReceiver& receiver = *session.mirror();
     const Outcome accepted = accept(receiver, stats, compare);
     if (accepted != Outcome::ok || !receiver.next()) return accepted;
-    const std::uint64_t predicted = world_.tick(), depth = predicted - confirmed_;
+    const std::uint64_t predicted = world_.tick(), from = confirmed_, depth = predicted - from;
     if (depth == 0) return step_confirmed(receiver, predicted, steps, picture, stats, compare);
 
     picture.at(part, before_);
@@ -175,10 +175,12 @@ Prediction::Outcome Prediction::confirm(ClientSession& session, const Prediction
         stats.last_rollback_ms = ms;
         stats.max_rollback_ms = std::max(stats.max_rollback_ms, ms);
         stats.sum_rollback_ms += ms;
-        const double each = ms / static_cast<double>(depth);
+        const double each = ms / static_cast<double>(world_.tick() - from);
         const double sample = ms_per_tick_ == 0.0 ? each : std::min(each, kMaxCostRise * ms_per_tick_);
         ms_per_tick_ = ms_per_tick_ == 0.0 ? each : ms_per_tick_ + (sample - ms_per_tick_) * kCostSmoothing;
     }
+    // After a pause the server's ticks lead past what was predicted: the way between is motion, not a correction.
+    if (world_.tick() != predicted) return Outcome::ok;
     picture.at(part, after_);
     stats.last_correction_mm = distance_m(before_, after_, own_body(session)) * 1e3;
     stats.max_correction_mm = std::max(stats.max_correction_mm, stats.last_correction_mm);
