@@ -68,7 +68,7 @@ void WorldMirror::start() {
     steps_ = 0.0;
     picture_.clear();
     smoothing_.clear();
-    world_events_.clear();
+    world_events_.cancel();
     told_.clear();
     error_.clear();
     stats_ = {};
@@ -145,8 +145,7 @@ bool WorldMirror::take_state(ClientSession& session) {
     own_hash_.reset();
     prediction_.reset();
     smoothing_.clear();
-    world_events_.went_back(0);  // what was predicted on the wrong world is not known to happen
-    world_events_.stepped_again();
+    world_events_.cancel();  // what was predicted on the wrong world is not known to happen
     ++stats_.states;
     stats_.confirmed_tick = world_->tick();
     picture_.take(*world_, true);
