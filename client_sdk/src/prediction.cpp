@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kCostSmoothing = 0.1;
 constexpr double kMaxCostRise = 4.0;  // of one sample: another program's turn on the processor is not the world's cost
-constexpr double kCostDecay = 0.99;   // a tick while the cost limits the prediction: without rollbacks nothing else
+constexpr double kCostDecay = 0.998;  // a tick while the cost limits the prediction: without rollbacks nothing else
                                       // would show that it has become less
 
 const sim::Command* control_of(std::span<const sim::Command> commands, std::uint16_t slot) {
