@@ -61,7 +61,7 @@ std::size_t unread_bytes_of(const ConnectionEvent& event) {
 }  // namespace
 
 Connection::Connection(Link& link, const ClientHello& hello, const PlayoutLimits& limits)
-    : link_(link), hello_(hello), playout_(limits) {}
+    : link_(link), hello_(hello), engine_version_(hello.engine_version), playout_(limits) {}
 
 Result<> Connection::connect(Bytes token, TimeNs now) {
     Result<> started = link_.connect(token, now);
@@ -171,7 +171,7 @@ bool Connection::set_mirror(bool on) {
     mirror_ = on ? make_mirror() : nullptr;
     mirror_events_ = false;
     hello_.mode = mirror_ ? SessionMode::mirror : SessionMode::snapshots;
-    if (mirror_) hello_.engine_version = sim::kEngineVersion;
+    hello_.engine_version = mirror_ ? sim::kEngineVersion : engine_version_;
     return !on || mirror_;
 }
 

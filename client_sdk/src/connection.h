@@ -106,6 +106,7 @@ class Connection {
     Link& link_;
     protocol::ClientHello hello_;
     std::shared_ptr<const protocol::SceneBaseline> scene_;  // that the program has given, or null
+    std::uint32_t engine_version_;                          // of the program; a mirror has its own
     std::unique_ptr<Mirror> mirror_;
     bool mirror_events_ = false;  // of the mirror, and not of the room
     bool insecure_ = false;       // the server gives the tokens

@@ -68,7 +68,7 @@ void WorldMirror::start() {
     steps_ = 0.0;
     picture_.clear();
     smoothing_.clear();
-    world_events_.clear();
+    world_events_.cancel();
     told_.clear();
     error_.clear();
     stats_ = {};
@@ -85,7 +85,8 @@ bool WorldMirror::poll(ClientSession& session, TimeNs now, double shown_tick) {
     tick_rate_hz_ = session.hello().tick_rate_hz;
     const double elapsed = static_cast<double>(now - std::min(now, polled_at_)) * 1e-9 * tick_rate_hz_;
     polled_at_ = now;
-    phase_ = session.control_phase();
+    const auto delay = std::min(settings_.input_delay_ticks, kMaxInputDelayTicks);
+    shown_ = static_cast<double>(session.control_tick()) - delay - 1.0 + session.control_phase();
     steps_ = std::min(steps_ + elapsed * kCatchUpRate, kMaxStepsPerPoll);
     answer(session);  // it comes before the new state
     if (!find_scene(session) || !take_state(session)) return false;
@@ -144,8 +145,7 @@ bool WorldMirror::take_state(ClientSession& session) {
     own_hash_.reset();
     prediction_.reset();
     smoothing_.clear();
-    world_events_.went_back(0);  // what was predicted on the wrong world is not known to happen
-    world_events_.stepped_again();
+    world_events_.cancel();  // what was predicted on the wrong world is not known to happen
     ++stats_.states;
     stats_.confirmed_tick = world_->tick();
     picture_.take(*world_, true);
@@ -223,12 +223,17 @@ bool WorldMirror::predict(ClientSession& session, TimeNs now) {
         return compare(session, tick, told, hash);
     };
     if (disturbance_) prediction_->disturb(*std::exchange(disturbance_, std::nullopt));
-    const Prediction::Outcome outcome =
-        prediction_->confirm(session, settings_, now, phase_, steps_, picture_, smoothing_, stats_, compare_told);
+    const Prediction::Outcome outcome = prediction_->confirm(session, settings_, now, part_at(shown_), steps_, picture_,
+                                                             smoothing_, stats_, compare_told);
     if (outcome == Prediction::Outcome::ok && !prediction_->go_ahead(session, settings_, picture_, stats_))
         return fail(prediction_->error());
     if (outcome == Prediction::Outcome::failed) return fail(prediction_->error());
     return true;
+}
+
+// Of the last two ticks of the picture. It stands still where the world is not at the tick that is to be shown.
+double WorldMirror::part_at(double shown) const {
+    return std::clamp(shown - (static_cast<double>(picture_.tick()) - 1.0), 0.0, 1.0);
 }
 
 double WorldMirror::picture(TimeNs now, double shown_tick, std::vector<ShownBody>& out) {
@@ -238,7 +243,7 @@ double WorldMirror::picture(TimeNs now, double shown_tick, std::vector<ShownBody
         return static_cast<double>(picture_.tick()) - std::clamp(behind, 0.0, 1.0);
     }
     const double since = static_cast<double>(now - std::min(now, polled_at_)) * 1e-9 * tick_rate_hz_;
-    const double part = std::clamp(phase_ + since, 0.0, 1.0);
+    const double part = part_at(shown_ + since);
     picture_.at(part, out);
     smoothing_.apply(out, now);
     return static_cast<double>(picture_.tick()) - 1.0 + part;

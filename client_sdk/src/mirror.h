@@ -56,6 +56,7 @@ class WorldMirror final : public Mirror {
                  const sim::HashTree& hash);
     bool predict(protocol::ClientSession& session, protocol::TimeNs now);
     void tell_bodies(protocol::ClientSession& session);
+    double part_at(double shown) const;
     bool fail(std::string text);
 
     std::vector<std::uint8_t> given_scene_;
@@ -79,7 +80,7 @@ class WorldMirror final : public Mirror {
     Smoothing smoothing_;
     PredictedEvents world_events_;
     std::vector<sim::BodyState> states_;
-    double phase_ = 0.0;  // of the clock of controls, at polled_at_
+    double shown_ = 0.0;  // the moment that prediction shows, in ticks, at polled_at_
     double tick_rate_hz_ = 60.0;
     std::deque<MirrorEvent> events_;
     MirrorStats stats_;

@@ -32,6 +32,7 @@ struct MirrorStats {
     std::uint64_t predicted_tick = 0;  // the last one that was stepped
     std::uint64_t ticks_as_predicted = 0, rollbacks = 0, ticks_again = 0;
     std::uint32_t last_depth = 0, max_depth = 0;  // ticks
+    std::uint32_t checkpoints = 0;                // that prediction holds
     // Confirmed ticks whose commands were not those that were predicted, by what was different.
     std::uint64_t others_controls = 0, own_controls = 0, other_commands = 0;
     double last_rollback_ms = 0.0, max_rollback_ms = 0.0, sum_rollback_ms = 0.0;

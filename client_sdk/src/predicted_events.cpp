@@ -13,9 +13,9 @@ std::uint64_t apart(std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b
 
 }  // namespace
 
-void PredictedEvents::clear() {
+void PredictedEvents::cancel() {
+    for (const Open& open : open_) tell(open.tick, Certainty::cancelled, open.event);
     open_.clear();
-    told_.clear();
 }
 
 void PredictedEvents::went_back(std::uint64_t tick) {
@@ -41,6 +41,12 @@ void PredictedEvents::happened(std::uint64_t tick, std::span<const sim::Event> e
                 ++dropped_;
                 continue;
             }
+            // Each open event has its place: how it ends is always told.
+            const std::size_t places = confirmed ? 1 : 2;
+            if (told_.size() + open_.size() + places > kMaxUntoldEvents) {
+                ++dropped_;
+                continue;
+            }
             tell(tick, confirmed ? Certainty::certain : Certainty::predicted, event);
             if (!confirmed) open_.push_back({tick, event, true});
         } else if (confirmed) {
@@ -60,10 +66,7 @@ void PredictedEvents::confirm(std::uint64_t tick) {
 }
 
 void PredictedEvents::tell(std::uint64_t tick, Certainty certainty, const protocol::WorldEvent& event) {
-    if (told_.size() < kMaxUntoldEvents)
-        told_.push_back({tick, certainty, event});
-    else
-        ++dropped_;
+    told_.push_back({tick, certainty, event});
 }
 
 bool PredictedEvents::next(ToldEvent& out) {

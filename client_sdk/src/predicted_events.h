@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxOpenEvents = 1'024;  // predicted; further ones
 class PredictedEvents {
   public:
     void set_rule(const protocol::EventRule& rule) { rule_ = rule; }
-    void clear();
+    void cancel();  // nothing that is predicted is known to happen any more
     // The world went back to this tick. Until stepped_again() each open event has to be found again.
     void went_back(std::uint64_t tick);
     void stepped_again();

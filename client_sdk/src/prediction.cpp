@@ -11,6 +11,9 @@ using namespace orrery::protocol;
 namespace {
 
 constexpr double kCostSmoothing = 0.1;
+constexpr double kMaxCostRise = 4.0;  // of one sample: another program's turn on the processor is not the world's cost
+constexpr double kCostDecay = 0.998;  // a tick while the cost limits the prediction: without rollbacks nothing else
+                                      // would show that it has become less
 
 const sim::Command* control_of(std::span<const sim::Command> commands, std::uint16_t slot) {
     for (const sim::Command& command : commands) {
@@ -48,11 +51,35 @@ sim::BodyId own_body(const ClientSession& session) {
 Prediction::Prediction(sim::World& world, std::uint16_t slot, PredictedEvents& events)
     : world_(world), slot_(slot), events_(events), ring_(kMaxPredictedTicks + 2), confirmed_(world.tick()) {
     entry(confirmed_).tick = confirmed_;
-    world_.checkpoint(entry(confirmed_).state);
+    checkpoint(entry(confirmed_));
+}
+
+// A checkpoint is as large as the world: only those from the confirmed tick on are kept.
+void Prediction::checkpoint(Entry& made) {
+    if (!made.state && !spare_.empty()) {
+        made.state = std::move(spare_.back());
+        spare_.pop_back();
+    } else if (!made.state) {
+        made.state = std::make_unique<sim::Checkpoint>();
+        ++checkpoints_;
+    }
+    world_.checkpoint(*made.state);
+}
+
+void Prediction::confirm_tick(std::uint64_t tick, MirrorStats& stats) {
+    std::unique_ptr<sim::Checkpoint>& old = entry(confirmed_).state;
+    if (spare_.size() < kMaxSpareCheckpoints)
+        spare_.push_back(std::move(old));
+    else
+        --checkpoints_;
+    old.reset();
+    confirmed_ = tick;
+    stats.confirmed_tick = tick;
+    stats.checkpoints = checkpoints_;
 }
 
 bool Prediction::retreat() {
-    const Result<Ok> back = world_.roll_back(entry(confirmed_).state);
+    const Result<Ok> back = world_.roll_back(*entry(confirmed_).state);
     if (!back) error_ = back.error().to_string();
     return static_cast<bool>(back);
 }
@@ -68,7 +95,7 @@ bool Prediction::step(std::span<const sim::Command> commands, bool confirmed) {
     made.coded.clear();
     encode_commands(commands, made.coded);
     made.hash = world_.hash();
-    world_.checkpoint(made.state);
+    checkpoint(made);
     events_.happened(world_.tick(), world_.events(), confirmed);
     return true;
 }
@@ -89,9 +116,8 @@ Prediction::Outcome Prediction::accept(MirrorReceiver& receiver, MirrorStats& st
     while (const MirrorReceiver::Tick* next = receiver.next()) {
         const std::uint64_t tick = confirmed_ + 1;
         if (tick > world_.tick() || entry(tick).coded != next->coded || disturbance_) break;
-        confirmed_ = tick;
+        confirm_tick(tick, stats);
         ++stats.ticks_as_predicted;
-        stats.confirmed_tick = tick;
         events_.confirm(tick);
         const bool same = compare(tick, *next, entry(tick).hash);
         receiver.pop();
@@ -111,8 +137,7 @@ Prediction::Outcome Prediction::step_confirmed(MirrorReceiver& receiver, std::ui
         if (!step(others_, true)) return Outcome::failed;
         if (tick > predicted) steps -= 1.0;
         if (tick + 1 >= predicted) picture.take(world_, false);
-        confirmed_ = tick;
-        stats.confirmed_tick = tick;
+        confirm_tick(tick, stats);
         const bool same = compare(tick, *next, entry(tick).hash);
         receiver.pop();
         if (!same) return Outcome::diverged;
@@ -126,7 +151,7 @@ Prediction::Outcome Prediction::confirm(ClientSession& session, const Prediction
     MirrorReceiver& receiver = *session.mirror();
     const Outcome accepted = accept(receiver, stats, compare);
     if (accepted != Outcome::ok || !receiver.next()) return accepted;
-    const std::uint64_t predicted = world_.tick(), depth = predicted - confirmed_;
+    const std::uint64_t predicted = world_.tick(), from = confirmed_, depth = predicted - from;
     if (depth == 0) return step_confirmed(receiver, predicted, steps, picture, stats, compare);
 
     picture.at(part, before_);
@@ -150,9 +175,12 @@ Prediction::Outcome Prediction::confirm(ClientSession& session, const Prediction
         stats.last_rollback_ms = ms;
         stats.max_rollback_ms = std::max(stats.max_rollback_ms, ms);
         stats.sum_rollback_ms += ms;
-        const double each = ms / static_cast<double>(depth);
-        ms_per_tick_ = ms_per_tick_ == 0.0 ? each : ms_per_tick_ + (each - ms_per_tick_) * kCostSmoothing;
+        const double each = ms / static_cast<double>(world_.tick() - from);
+        const double sample = ms_per_tick_ == 0.0 ? each : std::min(each, kMaxCostRise * ms_per_tick_);
+        ms_per_tick_ = ms_per_tick_ == 0.0 ? each : ms_per_tick_ + (sample - ms_per_tick_) * kCostSmoothing;
     }
+    // After a pause the server's ticks lead past what was predicted: the way between is motion, not a correction.
+    if (world_.tick() != predicted) return Outcome::ok;
     picture.at(part, after_);
     stats.last_correction_mm = distance_m(before_, after_, own_body(session)) * 1e3;
     stats.max_correction_mm = std::max(stats.max_correction_mm, stats.last_correction_mm);
@@ -188,7 +216,10 @@ bool Prediction::go_ahead(ClientSession& session, const PredictionSettings& sett
     const std::uint64_t delay = std::min(settings.input_delay_ticks, kMaxInputDelayTicks);
     const std::uint64_t behind = receiver.newest_tick() - std::min(receiver.newest_tick(), confirmed_);
     std::uint64_t target = session.control_tick() - std::min(session.control_tick(), delay);
-    target = std::min(target, confirmed_ + most_ahead(settings));
+    const std::uint64_t most = confirmed_ + most_ahead(settings), clock = session.control_tick();
+    if (target > most && clock > decayed_at_) ms_per_tick_ *= kCostDecay;
+    decayed_at_ = clock;
+    target = std::min(target, most);
     while (behind <= kNoPredictionBehindTicks && world_.tick() < target) {
         if (!predict_tick(session)) return false;
         picture.take(world_, false);

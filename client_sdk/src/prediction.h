@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,9 @@ namespace orrery::client {
 inline constexpr std::uint32_t kMaxPredictedTicks = 60;  // ahead of the confirmed tick; a second at 60 Hz
 // A mirror that is farther behind than this catches up before it predicts.
 inline constexpr std::uint64_t kNoPredictionBehindTicks = 30;
+
+// Kept for the next ticks; a deep prediction that is over gives back the rest.
+inline constexpr std::size_t kMaxSpareCheckpoints = 4;
 
 class Prediction {
   public:
@@ -53,10 +57,12 @@ class Prediction {
   private:
     struct Entry {
         std::uint64_t tick = 0;
-        sim::Checkpoint state;  // after it
+        std::unique_ptr<sim::Checkpoint> state;  // after it; null below the confirmed tick
         std::vector<std::uint8_t> coded;
         sim::HashTree hash;
     };
+    void checkpoint(Entry& made);
+    void confirm_tick(std::uint64_t tick, MirrorStats& stats);
     Entry& entry(std::uint64_t tick) { return ring_[tick % ring_.size()]; }
     bool step(std::span<const sim::Command> commands, bool confirmed);
     bool predict_tick(const protocol::ClientSession& session);
@@ -70,11 +76,14 @@ class Prediction {
     std::uint16_t slot_;
     PredictedEvents& events_;
     std::vector<Entry> ring_;
+    std::vector<std::unique_ptr<sim::Checkpoint>> spare_;  // of ticks below the confirmed one, to be used again
+    std::uint32_t checkpoints_ = 0;                        // in ring_ and spare_
     std::uint64_t confirmed_ = 0;
     std::vector<sim::Command> commands_, others_;
     std::vector<ShownBody> before_, after_;
     std::optional<sim::Command> disturbance_;
-    double ms_per_tick_ = 0.0;  // of rollbacks, smoothed; 0: not measured
+    double ms_per_tick_ = 0.0;      // of rollbacks, smoothed; 0: not measured
+    std::uint64_t decayed_at_ = 0;  // tick of the clock of controls
     std::string error_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <memory>
+#include <utility>
 
 #include "protocol/netcode/reliable.h"
 #include "protocol/replay/command_code.h"
@@ -59,13 +61,21 @@ const MirrorLog::Tick* MirrorLog::find(std::uint64_t tick) const {
 void MirrorLog::cut_state(std::uint64_t tick, Bytes bytes) {
     state_tick_ = tick;
     state_.clear();
-    write_message(MirrorBegin{tick, static_cast<std::uint32_t>(bytes.size())}, state_.emplace_back());
+    const auto keep = [&](std::vector<std::uint8_t> message) {
+        auto owner = std::make_shared<const std::vector<std::uint8_t>>(std::move(message));
+        const Bytes whole = *owner;
+        state_.push_back({std::move(owner), whole});
+    };
+    std::vector<std::uint8_t> head;
+    write_message(MirrorBegin{tick, static_cast<std::uint32_t>(bytes.size())}, head);
+    keep(std::move(head));
     for (std::size_t at = 0; at < bytes.size(); at += kMirrorPartBytes) {
         const Bytes part = bytes.subspan(at, std::min(kMirrorPartBytes, bytes.size() - at));
-        std::vector<std::uint8_t>& message = state_.emplace_back();
+        std::vector<std::uint8_t> message;
         message.reserve(1 + part.size());
         message.push_back(static_cast<std::uint8_t>(MessageType::mirror_part));
         message.insert(message.end(), part.begin(), part.end());
+        keep(std::move(message));
     }
 }
 

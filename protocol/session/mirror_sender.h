@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "orrery/sim.hpp"
+#include "protocol/netcode/shared_bytes.h"
 #include "protocol/session/mirror_messages.h"
 
 namespace orrery::protocol {
@@ -35,7 +36,7 @@ class MirrorLog {
     // The state after the newest tick as messages, made by `save` (a callable that fills a vector as World::save does)
     // for the first client that asks for it at that tick.
     template <class Save>
-    const std::vector<std::vector<std::uint8_t>>& state(std::uint64_t tick, Save save) {
+    const std::vector<SharedBytes>& state(std::uint64_t tick, Save save) {
         if (state_tick_ != tick || state_.empty()) {
             std::vector<std::uint8_t> bytes;
             save(bytes);
@@ -43,7 +44,7 @@ class MirrorLog {
         }
         return state_;
     }
-    // Frees the messages of the state.
+    // Lets the messages of the state go. The streams that send them hold them, all of them the same.
     void drop_state() { state_ = {}; }
 
   private:
@@ -52,7 +53,7 @@ class MirrorLog {
     std::array<Tick, kMirrorLogTicks> ticks_;
     std::uint64_t newest_ = 0;
     std::uint64_t state_tick_ = 0;
-    std::vector<std::vector<std::uint8_t>> state_;
+    std::vector<SharedBytes> state_;
 };
 
 // What one client needs of the log.

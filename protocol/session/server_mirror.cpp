@@ -13,22 +13,29 @@ bool ServerSession::needs_mirror_state(TimeNs now) const {
            channel_.unacknowledged_bytes() <= kMaxSceneAheadBytes;
 }
 
-void ServerSession::send_mirror_state(std::span<const std::vector<std::uint8_t>> state, std::uint64_t tick,
-                                      TimeNs now) {
+void ServerSession::send_mirror_state(std::span<const SharedBytes> state, std::uint64_t tick, TimeNs now) {
     std::size_t bytes = 0;
-    for (const std::vector<std::uint8_t>& message : state) bytes += message.size();
+    for (const SharedBytes& message : state) bytes += message.bytes.size();
     if (bytes > kMaxMirrorStateBytes) return close(GoodbyeReason::world_too_large, now);
-    for (const std::vector<std::uint8_t>& message : state) send(message);
+    for (const SharedBytes& message : state) send(message);
     mirror_.begin(tick);
     begin_again_ = report_open_ = false;
     mirror_state_at_ = now;
     if (key_frame_tick_ == kNoTick) key_frame_tick_ = tick;
 }
 
-bool ServerSession::handle_mirror_report(Bytes message) {
+bool ServerSession::handle_mirror_report(Bytes message, TimeNs now) {
     MirrorReport report;
     // A client reports once for each state that it got.
     if (!mirrors() || key_frame_tick_ == kNoTick || report_open_ || !read_message(message, report)) return false;
+    if (mirror_reports_recent_ == 0 || now >= mirror_reports_from_ + kMirrorReportTime) {
+        mirror_reports_from_ = now;
+        mirror_reports_recent_ = 0;
+    }
+    if (++mirror_reports_recent_ > kMaxMirrorReports) {
+        close(GoodbyeReason::message_limits, now);
+        return true;
+    }
     mirror_report_ = report.tick;
     report_open_ = begin_again_ = true;
     ++mirror_reports_;

@@ -95,7 +95,7 @@ void ServerSession::handle_reliable(Bytes message, TimeNs now) {
         return;
     }
     if (MessageReader::type_of(message, type) && type == MessageType::mirror_report && welcome() &&
-        handle_mirror_report(message))
+        handle_mirror_report(message, now))
         return;
     SceneRequest request;
     if (welcome() && !room_.scene_bytes.empty() && reader_.read(message, request)) {

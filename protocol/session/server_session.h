@@ -44,6 +44,10 @@ inline constexpr std::size_t kMaxSceneAheadBytes = 64u << 10;
 
 // A client that mirrors the room and diverges gets a new state no more often.
 inline constexpr TimeNs kMirrorStateInterval = 2 * kNsPerSecond;
+// Reports of divergences in kMirrorReportTime; one more ends the session. Equal commands give equal states: a client
+// that diverges again and again cannot mirror the room, and each state that it gets is a save of the world.
+inline constexpr std::uint32_t kMaxMirrorReports = 3;
+inline constexpr TimeNs kMirrorReportTime = 60 * kNsPerSecond;
 
 inline constexpr double kControlHold_s = 0.5;  // a player that sends none lets go of its controls after it
 
@@ -98,7 +102,7 @@ class ServerSession {
     // divergence, and the commands of each tick instead of changes and snapshots. `state`: of MirrorLog::state().
     bool mirrors() const { return mode_ == SessionMode::mirror; }
     bool needs_mirror_state(TimeNs now) const;
-    void send_mirror_state(std::span<const std::vector<std::uint8_t>> state, std::uint64_t tick, TimeNs now);
+    void send_mirror_state(std::span<const SharedBytes> state, std::uint64_t tick, TimeNs now);
     // To be called after every tick, or few of them. `takes_more`: the link takes unreliable messages now; what it does
     // not take is repeated, or goes by the stream.
     void send_tick_commands(const MirrorLog& log, bool takes_more = true);
@@ -150,7 +154,7 @@ class ServerSession {
                            TimeNs now);
     void take_game_messages(TimeNs now);
     void send_scene();
-    bool handle_mirror_report(Bytes message);
+    bool handle_mirror_report(Bytes message, TimeNs now);
     bool game_has_room(std::size_t bytes, std::size_t most) const;
     void handle_input(Bytes message, std::uint64_t tick, TimeNs start_of_next_tick, TimeNs tick_duration);
     void check_timeouts(TimeNs now);
@@ -202,6 +206,8 @@ class ServerSession {
     bool report_open_ = false, begin_again_ = false;  // since the last state
     TimeNs mirror_state_at_ = 0;
     std::uint64_t mirror_reports_ = 0;
+    TimeNs mirror_reports_from_ = 0;  // begin of the time in which they are counted
+    std::uint32_t mirror_reports_recent_ = 0;
     std::optional<GoodbyeReason> goodbye_;
     std::vector<std::uint8_t> last_word_;  // of closing
     bool last_word_in_stream_ = false;

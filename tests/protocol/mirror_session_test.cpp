@@ -112,6 +112,26 @@ TEST_CASE("a report of a divergence is answered by the leaves of the tick and, n
     CHECK(pair.states == 4);
     CHECK(pair.server->mirror_reports() == 3);
     CHECK(pair.server->state() == ServerSession::State::playing);
+    pair.client->report_divergence(pair.tick);  // a fourth within a minute
+    pair.step(10);
+    REQUIRE(pair.server->goodbye());
+    CHECK(*pair.server->goodbye() == GoodbyeReason::message_limits);
+}
+
+TEST_CASE("the parts of a state are kept once for all who join at a tick") {
+    MirrorLog log;
+    log.add(1, {}, {{}, 1});
+    int saves = 0;
+    const auto save = [&](std::vector<std::uint8_t>& out) {
+        ++saves;
+        out.assign(100'000, 9);
+    };
+    const std::vector<SharedBytes> first = log.state(1, save), second = log.state(1, save);
+    CHECK(saves == 1);
+    REQUIRE(first.size() == second.size());
+    for (std::size_t i = 0; i < first.size(); ++i) CHECK(first[i].owner == second[i].owner);
+    log.drop_state();
+    CHECK(first[0].owner.use_count() == 2);
 }
 
 TEST_CASE("a second report for one state, and a report of a client that does not mirror, end the session") {

@@ -88,3 +88,19 @@ TEST_CASE("events that nobody takes are bounded and counted") {
     for (std::uint64_t tick = 1; tick <= client::kMaxOpenEvents + 5; ++tick) ledger.happened(tick, {hit(1, 2, 5.0f)});
     CHECK(ledger.events.dropped() == 15);
 }
+
+TEST_CASE("where a new world begins, each open event is cancelled, also if nobody takes events") {
+    Ledger ledger;
+    int predicted = 0, ended = 0;
+    for (std::uint64_t tick = 1; tick <= client::kMaxUntoldEvents; ++tick) {
+        ledger.happened(tick, {hit(1, 2, 5.0f)});
+        ledger.happened(tick, {hit(1, 3, 5.0f)}, true);
+    }
+    ledger.events.cancel();
+    for (const auto& [tick, certainty] : ledger.told()) {
+        predicted += certainty == Certainty::predicted ? 1 : 0;
+        ended += certainty == Certainty::cancelled || certainty == Certainty::confirmed ? 1 : 0;
+    }
+    CHECK(predicted > 500);
+    CHECK(ended == predicted);
+}
