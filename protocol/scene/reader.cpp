@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#ifdef ORRERY_SMALL
+#include <cstdio>
+#endif
 
 #include "protocol/scene/scene.h"
 
@@ -34,10 +37,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string spell_number(double value) {
     char text[40];
     const auto single = static_cast<float>(value);
-    const std::to_chars_result end = static_cast<double>(single) == value
-                                         ? std::to_chars(text, text + sizeof text, single)
-                                         : std::to_chars(text, text + sizeof text, value);
-    return std::string(text, end.ptr);
+    if (static_cast<double>(single) == value)
+        return std::string(text, std::to_chars(text, text + sizeof text, single).ptr);
+#ifdef ORRERY_SMALL  // the tables of std::to_chars for double have 115 KB that hardly compress
+    return std::string(text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.15g", value)));
+#else
+    return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+#endif
 }
 
 std::string Path::spell() const {

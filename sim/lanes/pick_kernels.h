@@ -8,6 +8,12 @@
 
 #include "orrery/sim.hpp"
 
+#ifdef ORRERY_NO_SCALAR  // the option ORRERY_SCALAR is off: nothing names the reference's tables, and the linker drops them
+#define ORRERY_IF_SCALAR(x)
+#else
+#define ORRERY_IF_SCALAR(x) x
+#endif
+
 #if HWY_TARGETS & HWY_SSSE3
 #define ORRERY_IF_SSSE3(x) x
 #else
@@ -46,8 +52,7 @@
     }                                                                          \
     const Kernels* kernels_for(Target target) {                                \
         switch (target) {                                                      \
-            case Target::scalar:                                               \
-                return &ref::kTable;                                           \
+                ORRERY_IF_SCALAR(case Target::scalar : return &ref::kTable;)   \
                 ORRERY_IF_SSSE3(case Target::ssse3 : return &N_SSSE3::kTable;) \
                 ORRERY_IF_SSE4(case Target::sse4 : return &N_SSE4::kTable;)    \
                 ORRERY_IF_AVX2(case Target::avx2 : return &N_AVX2::kTable;)    \

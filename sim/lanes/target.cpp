@@ -23,7 +23,9 @@ struct Entry {
 
 // Narrowest first. HWY_TARGETS holds the targets that this build compiles.
 constexpr Entry kEntries[] = {
+#ifndef ORRERY_NO_SCALAR
     {Target::scalar, "scalar", 0},
+#endif
 #if HWY_ARCH_X86
     {Target::ssse3, "ssse3", HWY_SSSE3}, {Target::sse4, "sse4", HWY_SSE4},
     {Target::avx2, "avx2", HWY_AVX2},    {Target::avx3, "avx3", HWY_AVX3},

@@ -118,7 +118,7 @@ Result<Shape> make_compound(const ShapeDef& def, std::string_view place, std::sp
     std::vector<std::uint32_t> rows(boxes.size());
     std::iota(rows.begin(), rows.end(), 0u);
     TickArena arena;
-    compound->tree.rebuild(boxes.data(), rows, *tree_kernels_for(Target::scalar), arena);
+    compound->tree.rebuild(boxes.data(), rows, kTreeKernels, arena);
     shape.unit_mass.mass = static_cast<float>(mass);
     for (int i = 0; i < 6; ++i) shape.unit_mass.inertia[i] = static_cast<float>(inertia[i]);
     shape.half_extents = narrowed(half);

@@ -262,7 +262,7 @@ void build_tree(Mesh& mesh) {
         }
     }
     TickArena arena;
-    mesh.tree.rebuild(boxes.data(), rows, *tree_kernels_for(Target::scalar), arena);
+    mesh.tree.rebuild(boxes.data(), rows, kTreeKernels, arena);
 }
 
 Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_view place, const char* field) {

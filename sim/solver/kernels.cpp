@@ -42,12 +42,17 @@ const SolverKernels& solver_kernels(Target target) {
         case Target::neon:
             return N_NEON::kSolverKernels;
 #endif
-#if HWY_TARGETS & HWY_WASM
+#if (HWY_TARGETS & HWY_WASM) && !defined(ORRERY_NO_SCALAR)
         case Target::wasm:
             return N_WASM::kSolverKernels;
 #endif
+#ifndef ORRERY_NO_SCALAR
         default:
             return ref::kSolverKernels;
+#elif HWY_TARGETS & HWY_WASM
+        default:
+            return N_WASM::kSolverKernels;
+#endif
     }
 }
 

@@ -49,4 +49,8 @@ struct TreeKernels {
 // The table of a target, or null if this build lacks it.
 const TreeKernels* tree_kernels_for(Target target);
 
+namespace ref {
+extern const TreeKernels kTreeKernels;  // of every build: the trees of shapes are made by it
+}
+
 }  // namespace orrery::sim

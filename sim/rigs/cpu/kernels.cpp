@@ -42,12 +42,17 @@ const RigKernels& rig_kernels(Target target) {
         case Target::neon:
             return N_NEON::kRigKernels;
 #endif
-#if HWY_TARGETS & HWY_WASM
+#if (HWY_TARGETS & HWY_WASM) && !defined(ORRERY_NO_SCALAR)
         case Target::wasm:
             return N_WASM::kRigKernels;
 #endif
+#ifndef ORRERY_NO_SCALAR
         default:
             return ref::kRigKernels;
+#elif HWY_TARGETS & HWY_WASM
+        default:
+            return N_WASM::kRigKernels;
+#endif
     }
 }
 
