@@ -204,8 +204,8 @@ enum {
 ORRERY_API orrery_status orrery_client_set_mode(orrery_client* client, int32_t mode);
 /* The room's scene, JSON or binary; it is copied. A mirror that has none, or another one, asks the server for it by
  * itself. In mode SNAPSHOTS, from the next connection on, a client that joins a room of this scene is sent only what
- * differs from it; the call takes as long as loading the scene does. ORRERY_INVALID_ARGUMENT: the scene has a fault (not
- * told for a mirror). ORRERY_UNSUPPORTED: mode SNAPSHOTS, and this build of the library does not simulate. */
+ * differs from it; the call takes as long as loading the scene does. ORRERY_INVALID_ARGUMENT: the scene has a fault
+ * (not told for a mirror). ORRERY_UNSUPPORTED: mode SNAPSHOTS, and this build of the library does not simulate. */
 ORRERY_API orrery_status orrery_client_give_scene(orrery_client* client, const uint8_t* bytes, size_t size);
 
 /* Prediction of a mirror: the world is ahead of the server's by the time that controls need to get there, so that this
