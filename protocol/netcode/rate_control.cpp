@@ -11,6 +11,8 @@ namespace {
 constexpr double kHoldDelay_s = 0.003, kDrainDelay_s = 0.006, kMuchDelay_s = 0.025;
 constexpr double kHoldShare = 0.5, kDrainShare = 0.67;  // of the jitter
 constexpr double kFalling_s = 0.002;                    // a queue that has become shorter by this drains already
+// Falls that leave a sixth of the rate: a queue of this channel's own drains by then.
+constexpr std::uint32_t kMostFallsInVain = 5;
 constexpr double kBackOff = 0.7, kLeastDrain = 0.8, kDrain = 0.9;
 // What a tick's packets wait for each other: half a tick of 60 Hz, and three quarters.
 constexpr double kShortTrain_s = 0.008, kLongTrain_s = 0.012;
@@ -123,6 +125,11 @@ void RateControl::judge_delay(TimeNs now) {
         starting_ = fell_from_start_;
     }
     last_standing_s_ = standing_s;
+    if (falls || standing_s <= kMuchDelay_s) falls_in_vain_ = 0;
+    if (falls_in_vain_ == kMostFallsInVain) {
+        take_least_anew(now);
+        return;
+    }
     const double jitter_s = std::min(jitter_s_, kMostJitter_s);
     const double hold_s = std::max(kHoldDelay_s, jitter_s * kHoldShare);
     const double drain_s = std::max(kDrainDelay_s, jitter_s * kDrainShare);
@@ -132,12 +139,24 @@ void RateControl::judge_delay(TimeNs now) {
         const double drained = std::max(rate_ * kLeastDrain, delivered * kDrain);
         fell_from_ = rate_;
         fell_from_start_ = starting_;
+        if (falls_in_vain_++ == 0) rate_before_vain_ = rate_;
         back_off(standing_s > kMuchDelay_s ? rate_ * kBackOff : drained, next_sequence_);
         fell_by_delay_ = true;
         return;
     }
     const double train_s = turn_max_s_ - least_s - (jittery() ? jitter_s_ : 0.0);
     if (standing_s <= hold_s && wanted_) grow(train_s);
+    begin_turn(next_sequence_);
+}
+
+// The way there has become longer, or is shared with who fills its queue: neither is helped by a lower rate.
+void RateControl::take_least_anew(TimeNs now) {
+    least_now_s_ = least_before_s_ = late_min_s_;
+    span_since_ = now;
+    falls_in_vain_ = 0;
+    last_standing_s_ = 0.0;
+    fell_by_delay_ = false;
+    set(rate_before_vain_);
     begin_turn(next_sequence_);
 }
 

@@ -4,7 +4,8 @@
 // change of the rate did. It takes a round trip and two ticks.
 //   * The least round trip of a turn, above the least of the last half minute, is what stands in queues. From 3 ms on
 //     the rate grows no more, from 6 ms on it falls a little, at 25 ms or a loss above 5 % to 0.7. Jitter raises the
-//     first two. A delay that does not fall with the rate is taken for jitter.
+//     first two. A delay that does not fall with the rate is taken for jitter, or after some falls in vain for a way
+//     that has become longer: its least is then taken anew.
 //   * The longest is what a tick's packets, which leave together, wait for each other: where that is far less than a
 //     tick, the rate doubles; else it grows slowly. So the first rate that is too high is so by little, and who shares
 //     the way is delayed by a tick and some ms. It grows only while data waits for it.
@@ -44,6 +45,7 @@ class RateControl {
   private:
     void judge_loss(std::uint64_t next_sequence);
     void judge_delay(TimeNs now);
+    void take_least_anew(TimeNs now);
     std::uint32_t samples_wanted() const;
     bool jittery() const;  // more than a tick's packets tell apart
     void grow(double train_s);
@@ -68,6 +70,8 @@ class RateControl {
     bool fell_by_delay_ = false, fell_from_start_ = false;
     std::uint32_t turns_since_fall_ = 3;  // up to 3
     double last_standing_s_ = 0.0;        // of the turn before
+    std::uint32_t falls_in_vain_ = 0;     // one after the other, while the delay did not fall
+    double rate_before_vain_ = 0.0;       // the rate before the first of them
 
     // This turn.
     std::uint64_t turn_sequence_ = 0;  // the first packet that it looks at

@@ -15,8 +15,9 @@ struct Transfer {
 
 // A message of `size` over a bottleneck, and beside it a datagram each 10 ms whose way there is timed. The receiver
 // looks at the network every 2 ms, the sender in each tick of 60 Hz.
+// Both ways become longer by `longer_by` after 2 s.
 Transfer transfer(std::size_t size, double bytes_per_s, SimLink link,
-                  const ChannelConfig& config = server_channel_config()) {
+                  const ChannelConfig& config = server_channel_config(), TimeNs longer_by = 0) {
     constexpr TimeNs kStep = 2 * kNsPerMs;
     link.bottleneck = 1;
     ChannelPair pair(orrery::test::seeded(5), link, config);
@@ -33,8 +34,17 @@ Transfer transfer(std::size_t size, double bytes_per_s, SimLink link,
     std::vector<double> rises;
     const TimeNs tick = kNsPerSecond / 60;
     TimeNs next_tick = tick, next_ping = 0;
+    bool longer = false;
     while (pair.client.reliable.empty() && pair.seconds() < 120.0) {
         pair.now += kStep;
+        if (longer_by > 0 && !longer && pair.seconds() >= 2.0) {
+            longer = true;
+            SimLink there = link, from = back;
+            there.delay += longer_by;
+            from.delay += longer_by;
+            pair.network.set_link(pair.server.endpoint.address(), pair.client.endpoint.address(), there);
+            pair.network.set_link(pair.client.endpoint.address(), pair.server.endpoint.address(), from);
+        }
         pair.network.advance(pair.now);
         pair.read(pair.server);
         pair.read(pair.client);
@@ -101,6 +111,16 @@ TEST_CASE("jitter is not taken for a queue, nor chance for a loss above 5 %") {
         CHECK(found.seconds < 7.0);
     }
     CHECK(transfer(3'000'000, 2.5e6, {.loss = 0.05, .delay = 25 * kNsPerMs}).seconds < 4.0);
+}
+
+TEST_CASE("a way that becomes longer on the way is filled again") {
+    const SimLink link{.loss = 0.01, .delay = 25 * kNsPerMs};
+    const double straight = transfer(15'000'000, 2.5e6, link).seconds;
+    for (const TimeNs longer_ms : {15u, 20u, 100u}) {
+        CAPTURE(longer_ms);
+        CHECK(transfer(15'000'000, 2.5e6, link, server_channel_config(), longer_ms * kNsPerMs).seconds <
+              1.5 * straight);
+    }
 }
 
 TEST_CASE("the rate stays within its limits, and grows only while data waits for it") {
