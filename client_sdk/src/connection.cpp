@@ -46,6 +46,8 @@ EndReason reason_of(const ClientSession& session) {
             return reason_of(session.goodbye());
         case SessionEnd::unreadable:
             return EndReason::unreadable;
+        case SessionEnd::too_slow:
+            return EndReason::too_slow;
         case SessionEnd::none:
             break;
     }

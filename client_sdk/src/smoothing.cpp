@@ -60,8 +60,12 @@ Smoothing::Offset Smoothing::faded(const Offset& offset, TimeNs now) {
     return {{offset.move.x * share, offset.move.y * share, offset.move.z * share}, share_of(offset.turn, share), now};
 }
 
-std::uint32_t Smoothing::correct(std::span<const ShownBody> before, std::span<const ShownBody> after, TimeNs now) {
+void Smoothing::forget_old(TimeNs now) {
     std::erase_if(offsets_, [&](const auto& entry) { return now > entry.second.at + kForgottenAfter; });
+}
+
+std::uint32_t Smoothing::correct(std::span<const ShownBody> before, std::span<const ShownBody> after, TimeNs now) {
+    forget_old(now);
     std::uint32_t cuts = 0;
     std::size_t old = 0;
     for (const ShownBody& body : after) {
@@ -89,7 +93,8 @@ std::uint32_t Smoothing::correct(std::span<const ShownBody> before, std::span<co
     return cuts;
 }
 
-void Smoothing::apply(std::span<ShownBody> bodies, TimeNs now) const {
+void Smoothing::apply(std::span<ShownBody> bodies, TimeNs now) {
+    forget_old(now);
     if (offsets_.empty()) return;
     std::map<sim::BodyId, std::pair<Offset, Vec3>> of;  // with the position of the group's first body
     for (const ShownBody& body : bodies) {

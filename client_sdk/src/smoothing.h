@@ -28,7 +28,7 @@ class Smoothing {
     // The picture was `before` and is `after`, both without offsets, in order of index. Returns the number of groups
     // whose correction is too large to be smoothed.
     std::uint32_t correct(std::span<const ShownBody> before, std::span<const ShownBody> after, protocol::TimeNs now);
-    void apply(std::span<ShownBody> bodies, protocol::TimeNs now) const;
+    void apply(std::span<ShownBody> bodies, protocol::TimeNs now);
     std::size_t active() const { return offsets_.size(); }
 
   private:
@@ -38,6 +38,7 @@ class Smoothing {
         protocol::TimeNs at = 0;
     };
     static Offset faded(const Offset& offset, protocol::TimeNs now);
+    void forget_old(protocol::TimeNs now);
 
     std::vector<sim::BodyId> first_;         // by body index: the group's first body; invalid: not dynamic
     std::map<sim::BodyId, Offset> offsets_;  // by that body

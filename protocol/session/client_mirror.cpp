@@ -44,7 +44,7 @@ void ClientSession::handle_tick_commands(Bytes message, TimeNs now) {
 
 void ClientSession::end_if_too_slow() {
     if (mirror_->overflowed())
-        end(SessionEnd::unreadable, "this client steps its world more slowly than the server does");
+        end(SessionEnd::too_slow, "this client steps its world more slowly than the server does");
 }
 
 void ClientSession::note_controls(std::uint64_t first, std::uint32_t count) {

@@ -36,6 +36,7 @@ enum class SessionEnd : std::uint8_t {
     said_goodbye,  // the server; goodbye() says why
     incompatible,  // this client does not fit the server
     unreadable,    // the server sent what this client cannot read
+    too_slow,      // this client does not keep up with the server
 };
 
 struct EventDetail {

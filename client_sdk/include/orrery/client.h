@@ -300,7 +300,8 @@ enum {
     ORRERY_EVENT_BOARD = 8,    /* text: the key; bytes and size: the value that it got; removed: the key is gone */
     ORRERY_EVENT_WORLD = 9,    /* world_kind says what happened in the step to `tick`, which may be later than the tick
                                 * that is shown now */
-    ORRERY_EVENT_SCENE = 10,   /* the scene that was asked for has come; bytes and size: its binary form */
+    ORRERY_EVENT_SCENE = 10,   /* the scene that was asked for has come; bytes and size: its binary form. A mirror asks
+                                * for it by itself, unless it was given */
     ORRERY_EVENT_DIVERGED = 11 /* the mirror's world was another than the server's at `tick`; text: the part that
                                 * differs first (for example "bodies"), or "unknown". The mirror goes on from a new
                                 * state of the server by itself */
@@ -332,7 +333,8 @@ enum {
     ORRERY_END_BY_SERVER = 8,        /* the server ended it, and its reason did not arrive */
     ORRERY_END_SERVER_STOPPED = 9,   /* the server was stopped */
     ORRERY_END_PROTOCOL_ERROR = 10,  /* the server could not read what this client sent */
-    ORRERY_END_TOO_SLOW = 11,        /* this client did not take what the server sent fast enough */
+    ORRERY_END_TOO_SLOW = 11,        /* this client did not take what the server sent fast enough, or does not step its
+                                      * mirror as fast as the server steps the world */
     ORRERY_END_HANDSHAKE = 12,       /* this client did not finish the handshake in time */
     ORRERY_END_WORLD_TOO_LARGE = 13, /* the world has more bodies than a joining client can be told */
     ORRERY_END_UNACKNOWLEDGED = 14,  /* this client acknowledged nothing that the server sent, for 10 s */
