@@ -157,6 +157,31 @@ TEST_CASE("a join at 20 Mbit/s, 50 ms and 1 % loss fills the way, and a ping bes
     CHECK(room.present_arrivals.longest_gap <= 100 * kNsPerMs);
 }
 
+TEST_CASE("a client that has the scene joins with a third of the bytes, even after every body has moved") {
+    const LoadedScene scene = necklaces();
+    auto made = make_scene_baseline(scene.binary);
+    REQUIRE(made);
+    std::array<double, 2> seconds{}, bytes{}, rise_ms{};  // with the scene, and without
+    for (const std::size_t i : {0u, 1u}) {
+        JoinRoom room(scene);
+        room.add_present();
+        room.sim.run(4.0);
+        const std::uint64_t before = room.sim.network.bottleneck(1).passed_bytes;
+        SimClient& joiner = room.add(1, nullptr);
+        if (i == 0) joiner.connection.set_scene(std::make_shared<const SceneBaseline>(*made));
+        seconds[i] = room.join().front();
+        bytes[i] = static_cast<double>(room.sim.network.bottleneck(1).passed_bytes - before);
+        rise_ms[i] = room.ping.rise_ms(1.0);
+        CHECK(joiner.connection.session()->hello().from_scene == (i == 0));
+        CHECK(rise_ms[i] <= 30.0);
+    }
+    MESSAGE("join with the scene: " << bytes[0] * 1e-6 << " MB in " << seconds[0] << " s; without: " << bytes[1] * 1e-6
+                                    << " MB in " << seconds[1] << " s; ping beside them +" << rise_ms[0] << " and +"
+                                    << rise_ms[1] << " ms at most");
+    CHECK(bytes[0] < 0.4 * bytes[1]);
+    CHECK(seconds[0] < 0.7 * seconds[1]);
+}
+
 TEST_CASE("twenty that join at once, each over a way of its own, share one key frame and cost a player no gap") {
     const LoadedScene scene = necklaces();
     JoinRoom room(scene);
