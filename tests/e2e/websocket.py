@@ -144,7 +144,7 @@ def files_are_those_of_the_folder_and_tokens_only_for_loopback_names(programs, f
         for path in ("/../secret", "/%2e%2e/secret", "/assets/../../secret", "/secret", "/assets"):
             check(fetch(server, path)[0] == 404, path + " is served")
         check(fetch(server, "/token")[0] == 405, "a token by GET")
-        check(fetch(server, "/token", "POST", Host="evil.example.com")[0] == 403, "a token for another name")
+        check(fetch(server, "/token", "POST", Host="evil.example.com")[0] == 421, "a token for another name")
         check(fetch(server, "/token", "POST", Origin="http://evil.example.com")[0] == 403, "a token for another origin")
         check(server.stop() == 0, "SIGTERM does not end the server with 0")
 
