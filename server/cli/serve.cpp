@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 
 #include "orrery/server.hpp"
 #include "protocol/netcode/netcode_server.h"
@@ -30,6 +31,15 @@ protocol::EventRule event_rule(const Texts& texts) {
     return rule;
 }
 
+// The page beside this program: of its build folder or installation, there or not. Empty: the system does not say where
+// the program is.
+std::string shipped_page() {
+    std::error_code error;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) return {};
+    return (program.parent_path().parent_path() / "share/orrery/page").string();
+}
+
 void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
     app.add_option("SCENE", config.scene, "scene file, JSON or binary")->required();
     app.add_option("--bind", config.bind, "address to listen on; 0.0.0.0 or :: for all")->capture_default_str();
@@ -43,7 +53,9 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
                    "[7780, or a free one with --port 0]")
         ->check(whole_number(0, 65'535));
     app.add_flag("!--no-http", config.http, "no web server");
-    app.add_option("--web", config.web, "folder of the page that the web server gives away");
+    app.add_option("--web", config.web,
+                   "folder of the page that the web server gives away [that of this build or installation; "
+                   "deploy/page builds it]");
     app.add_option("--allow-origin", config.allowed_origins,
                    "a further origin whose pages may connect, like https://play.example.com");
     const auto key = app.add_option("--key-file", config.key_file,
@@ -97,6 +109,7 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
 int serve_command(const std::vector<std::string>& arguments) {
     GameServerConfig config;
     config.record = "build/replays";
+    config.page = shipped_page();
     Texts texts;
     CLI::App app(
         "Serves one room of a scene over UDP and WebSocket and records it. It ends cleanly on SIGINT and SIGTERM.",

@@ -96,4 +96,13 @@ Result<WebFiles> WebFiles::read(const std::string& folder) {
     return files;
 }
 
+Result<bool> WebFiles::look_for(const std::string& folder) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(std::filesystem::path(folder) / kIndex, error)) return false;
+    Result<WebFiles> found = read(folder);
+    if (!found) return found.error();
+    for (auto& [path, file] : found->files_) files_.insert_or_assign(path, std::move(file));
+    return true;
+}
+
 }  // namespace orrery::server

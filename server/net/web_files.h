@@ -29,6 +29,9 @@ class WebFiles {
     // and names that begin with a dot are left out. An error names the folder, or the limit.
     static Result<WebFiles> read(const std::string& folder);
 
+    // Takes all files of the page's folder in, if its index.html is there by now. An error is one of read().
+    Result<bool> look_for(const std::string& folder);
+
     // `path` begins with '/'. Another file of the same path is replaced.
     void add(std::string path, std::vector<std::uint8_t> bytes, bool immutable = false);
     const WebFile* find(std::string_view path) const;  // null: none

@@ -35,6 +35,7 @@ struct WebLimits {
 struct WebConfig {
     protocol::Address bind;  // port 0: any free one
     WebFiles files;
+    std::string awaited_page;          // a folder that may come later: see WebFiles::look_for. Empty: none
     std::vector<std::string> origins;  // further ones whose pages may connect; see normal_origin
     // Makes a fresh connect token for POST /token, which is answered only to loopback names. Null: `no_tokens` says why
     // there are none.

@@ -15,9 +15,11 @@ constexpr std::uint32_t kPageTokenExpires_s = 30;  // a page connects at once
 constexpr std::int32_t kPageTokenTimeout_s = 10;   // silence after which the connection ends
 
 constexpr std::string_view kNoPage =
-    "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Orrery</title>\n"
-    "<p>This server has no page: its option <code>--web DIR</code> names the folder of one. "
-    "Clients connect by WebSocket at <code>/play</code>.\n";
+    "<!doctype html>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"refresh\" content=\"5\">\n<title>Orrery</title>\n"
+    "<p>The server runs and has no page to show yet. In a checkout <code>deploy/page</code> builds it, and then it "
+    "appears here by itself; <code>deploy/run</code> does so unless it has <code>--no-page</code>. The image and an "
+    "installed package with the component <code>page</code> have it. <code>--web DIR</code> names the folder of "
+    "another one.\n<p>Clients connect by WebSocket at <code>/play</code>.\n";
 
 std::vector<std::uint8_t> bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
 
@@ -60,6 +62,9 @@ Result<WebConfig> web_config(const GameServerConfig& config, const Address& udp_
         web.files = std::move(files).value();
     } else {
         web.files.add("/index.html", bytes_of(kNoPage));
+        Result<bool> there = config.page.empty() ? Result<bool>(false) : web.files.look_for(config.page);
+        if (!there) return there.error();
+        if (!*there) web.awaited_page = config.page;
     }
     if (config.serve_scene) web.files.add(scene_path(scene.binary), scene.binary, true);
     for (const std::string& origin : config.allowed_origins)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -30,13 +31,14 @@ namespace {
 
 // A network thread with a web server, and this thread in the place of a room's.
 struct Web {
-    explicit Web(WebLimits limits = {}, const Address& bind = Address::ipv4(127, 0, 0, 1, 0)) {
+    explicit Web(WebLimits limits = {}, const Address& bind = Address::ipv4(127, 0, 0, 1, 0), std::string page = {}) {
         auto started = NetworkThread::start(bind);
         if (!started) return;
         network = std::move(started).value();
         WebConfig config;
         config.bind = bind;
         config.limits = limits;
+        config.awaited_page = std::move(page);
         config.files.add("/index.html", {'h', 'i'});
         std::vector<std::uint8_t> large(8u << 20, 'L');
         config.files.add("/large.bin", std::move(large));
@@ -331,6 +333,26 @@ TEST_CASE("a server that ends closes its connections within their time, after wh
     CHECK(reader.read_frame().close_code() == 4103);
     CHECK(reader.read_all().empty());
     CHECK(idle.read_all().empty());
+}
+
+TEST_CASE("a page that is built while the server runs is there with the next request of it") {
+    const test::TempFolder folder;
+    const std::filesystem::path page = std::filesystem::path(folder.path()) / "page", half = page.string() + ".half";
+    const Web web({}, Address::ipv4(127, 0, 0, 1, 0), page.string());
+    const auto asked = [&](const std::string& path) {
+        TcpClient client(web.address);
+        client.write("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        return client.read_all();
+    };
+    CHECK(asked("/").ends_with("\r\n\r\nhi"));
+    std::filesystem::create_directories(half / "assets");
+    std::ofstream(half / "assets/main.js") << "draw()";
+    std::ofstream(half / "index.html") << "the page";
+    std::filesystem::rename(half, page);
+    CHECK(asked("/").ends_with("\r\n\r\nthe page"));
+    CHECK(asked("/assets/main.js").ends_with("draw()"));
+    std::ofstream(page / "index.html") << "another page";
+    CHECK(asked("/").ends_with("\r\n\r\nthe page"));
 }
 
 TEST_CASE("a game's server names its web address, serves its scene by hash, and says which port is taken") {

@@ -56,7 +56,10 @@ struct GameServerConfig {
     // The web server: WebSockets of clients, a page, the scene by its hash. It listens on `bind`, too.
     bool http = true;
     std::optional<std::uint16_t> http_port;  // TCP; 0: any free port. Not set: 7780, or any free one where `port` is 0
-    std::string web;                         // folder of the page, read at the start; empty: none
+    std::string web;                         // folder of the page, read at the start; empty: `page`
+    // Folder of the page where `web` is empty. It may be built while the server runs: as long as it is not there, each
+    // request of "/" looks for its index.html. Empty: no page.
+    std::string page;
     // Further origins (https://play.example.com) whose pages may connect; those of the server's own host always may.
     std::vector<std::string> allowed_origins;
 
