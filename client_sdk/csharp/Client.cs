@@ -24,7 +24,8 @@ namespace Orrery
     public sealed class Client : IDisposable
     {
         static readonly uint EventSize = (uint)Marshal.SizeOf(typeof(orrery_event));
-        static readonly orrery_log_write WriteLog = OnLog;  // kept: C has a pointer to it
+        static readonly orrery_log_write WriteLog = OnLog;  // kept, as the next one: C has a pointer to it
+        static readonly orrery_prediction_clock ReadClock = OnClock;
         IntPtr handle;
         GCHandle log;  // the settings' function, as long as C may call it
         orrery_event raw;
@@ -168,6 +169,7 @@ namespace Orrery
             happened.Point = new Vec3(raw.point_0, raw.point_1, raw.point_2);
             happened.Normal = new Vec3(raw.normal_0, raw.normal_1, raw.normal_2);
             happened.Impulse = raw.impulse;
+            happened.Certainty = (CertaintyKind)raw.certainty;
             happened.BytesPointer = raw.bytes;
             happened.Size = (int)raw.size;
             return true;
@@ -294,7 +296,58 @@ namespace Orrery
             return stats;
         }
 
+        // ---------------------------------------------------------------------------------- mirror mode, prediction
+
+        /// <summary>How the next connection sees the world. The methods of mirror mode below return
+        /// Status.WrongState before ModeKind.Mirror is set.</summary>
+        public Status SetMode(ModeKind mode)
+        {
+            return (Status)Native.orrery_client_set_mode(Handle, (int)mode);
+        }
+
+        /// <summary>The room's scene, JSON or binary, so that it need not be sent.</summary>
+        public Status GiveScene(byte[] scene)
+        {
+            return (Status)Native.orrery_client_give_scene(Handle, scene, Size(scene));
+        }
+
+        /// <summary>Prediction of a mirror, at any time. As many ticks are predicted as can be stepped again in
+        /// maxRollbackMs; 0: 8 ms. A control acts inputDelayTicks later, 0 to 6.</summary>
+        public Status SetPrediction(bool on, uint inputDelayTicks = 0, float maxRollbackMs = 0.0f)
+        {
+            var prediction = new orrery_prediction
+            {
+                struct_size = (uint)Marshal.SizeOf(typeof(orrery_prediction)),
+                on = on ? 1 : 0,
+                input_delay_ticks = inputDelayTicks,
+                max_rollback_ms = maxRollbackMs,
+                clock = Marshal.GetFunctionPointerForDelegate(ReadClock)
+            };
+            return (Status)Native.orrery_client_set_prediction(Handle, ref prediction);
+        }
+
+        /// <summary>Which events of its own world a mirror tells as EventKind.World, instead of those that the room
+        /// tells: bits of MirrorKind; hits of at least leastHitImpulse, N s. ClientEvent.Certainty says which of them
+        /// are predicted.</summary>
+        public Status SetMirrorEvents(MirrorKind kinds, float leastHitImpulse = 0.0f)
+        {
+            return (Status)Native.orrery_client_set_mirror_events(Handle, (uint)kinds, leastHitImpulse);
+        }
+
+        /// <summary>Numbers of a mirror, as orrery_mirror_stats describes them. False: the mode is another.</summary>
+        public bool MirrorStats(out orrery_mirror_stats stats)
+        {
+            stats = new orrery_mirror_stats { struct_size = (uint)Marshal.SizeOf(typeof(orrery_mirror_stats)) };
+            return Native.orrery_client_get_mirror_stats(Handle, ref stats) == Native.ORRERY_OK;
+        }
+
         // -------------------------------------------------------------------------------------------------- helpers
+
+        [MonoPInvokeCallback(typeof(orrery_prediction_clock))]
+        static ulong OnClock(IntPtr user)
+        {
+            return NowNs();
+        }
 
         [MonoPInvokeCallback(typeof(orrery_log_write))]
         static void OnLog(IntPtr user, int level, IntPtr text)

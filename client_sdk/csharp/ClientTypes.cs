@@ -49,7 +49,8 @@ namespace Orrery
         public ulong Body;
         /// <summary>Slipped: so many nanoseconds.</summary>
         public ulong LateNs;
-        /// <summary>Disconnected, TokenNeeded: the reason in English; Board: the key; otherwise "".</summary>
+        /// <summary>Disconnected, TokenNeeded: the reason in English; Board: the key; Diverged: the part of the state
+        /// that differs first; otherwise "".</summary>
         public string Text;
         public EndKind EndReason;
         /// <summary>Message: what the room's program takes it for.</summary>
@@ -67,6 +68,8 @@ namespace Orrery
         public Vec3 Normal;
         /// <summary>N s; JointBroken: N.</summary>
         public float Impulse;
+        /// <summary>World: whether it has happened, or is predicted by a mirror.</summary>
+        public CertaintyKind Certainty;
         /// <summary>Message, Board, Scene: the bytes, valid until the next call of NextEvent.</summary>
         public IntPtr BytesPointer;
         /// <summary>Number of the bytes.</summary>

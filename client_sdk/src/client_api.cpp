@@ -704,5 +704,6 @@ orrery_status orrery_client_get_mirror_stats(const orrery_client* client, orrery
     out.last_correction_mm = s.last_correction_mm;
     out.max_correction_mm = s.max_correction_mm;
     out.sum_correction_mm = s.sum_correction_mm;
+    out.events_dropped = s.events_dropped;
     return give(out, stats);
 }

@@ -30,14 +30,13 @@ Vocabulary vocabulary_of(const sim::WorldDef& def) {
     return words;
 }
 
-// Of the bodies of the scene that live still.
-std::vector<BodyName> names_of(const sim::World& world) {
-    std::vector<BodyName> names;
+// Of the bodies of the scene.
+std::map<sim::BodyId, std::string> names_of(const sim::World& world) {
+    std::map<sim::BodyId, std::string> names;
     for (const sim::BodyDef& body : world.definition().bodies) {
         const sim::BodyId id = body.name.empty() ? sim::BodyId{} : world.find_body(body.name);
-        if (id.valid() && world.alive(id)) names.push_back({id.index, body.name.substr(0, kMaxWireNameBytes)});
+        if (id.valid()) names.emplace(id, body.name.substr(0, kMaxWireNameBytes));
     }
-    std::sort(names.begin(), names.end(), [](const BodyName& a, const BodyName& b) { return a.index < b.index; });
     return names;
 }
 
@@ -94,6 +93,7 @@ bool WorldMirror::poll(ClientSession& session, TimeNs now, double shown_tick) {
         if (!(settings_.on ? predict(session, now) : follow(session, shown_tick))) return false;
         tell_bodies(session);
     }
+    stats_.events_dropped += world_events_.take_dropped();
     const std::uint64_t complete = receiver->complete_up_to();
     stats_.waiting_ticks = complete >= receiver->next_tick() ? complete - receiver->next_tick() + 1 : 0;
     return true;
@@ -135,6 +135,7 @@ bool WorldMirror::take_state(ClientSession& session) {
         auto world = sim::World::create(definition_, {});
         if (!world) return fail(world.error().to_string());
         world_ = std::move(world).value();
+        names_ = names_of(*world_);
     }
     const Result<Ok> restored = world_->restore(state_);
     state_ = {};
@@ -149,9 +150,7 @@ bool WorldMirror::take_state(ClientSession& session) {
     ++stats_.states;
     stats_.confirmed_tick = world_->tick();
     picture_.take(*world_, true);
-    if (!joined_)
-        session.begin_mirror_world(shapes_of(world_->definition()), vocabulary_of(world_->definition()),
-                                   names_of(*world_));
+    if (!joined_) session.begin_mirror_world(shapes_of(world_->definition()), vocabulary_of(world_->definition()));
     tell_bodies(session);
     if (!std::exchange(joined_, true)) session.mirror_joined(world_->tick());
     return true;
@@ -287,7 +286,12 @@ void WorldMirror::tell_bodies(ClientSession& session) {
         }
     }
     for (; old < told_.size(); ++old) session.remove_mirror_body(told_[old].id, picture_.tick());
-    for (const sim::BodyId& id : came) session.add_mirror_body(describe(world_->body(id)), picture_.tick());
+    for (const sim::BodyId& id : came) {
+        const auto name = names_.find(id);
+        session.add_mirror_body(describe(world_->body(id)),
+                                name == names_.end() ? std::string_view() : std::string_view(name->second),
+                                picture_.tick());
+    }
     told_ = bodies;
     world_->read_bodies(states_);
     smoothing_.set_groups(states_);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,7 @@ class WorldMirror final : public Mirror {
     std::uint64_t scene_hash_ = 0;  // of definition_
     bool scene_asked_ = false;
     std::unique_ptr<sim::World> world_;
+    std::map<sim::BodyId, std::string> names_;  // of the scene's bodies, whether they live or not
     bool joined_ = false;
     bool diverged_ = false;                                            // until the next state
     std::optional<std::pair<std::uint64_t, sim::HashTree>> own_hash_;  // of the tick that diverged

@@ -37,7 +37,8 @@ struct MirrorStats {
     std::uint64_t others_controls = 0, own_controls = 0, other_commands = 0;
     double last_rollback_ms = 0.0, max_rollback_ms = 0.0, sum_rollback_ms = 0.0;
     double last_correction_mm = 0.0, max_correction_mm = 0.0, sum_correction_mm = 0.0;  // of the own bodies
-    std::uint64_t cuts = 0;  // corrections too large to be smoothed
+    std::uint64_t cuts = 0;            // corrections too large to be smoothed
+    std::uint64_t events_dropped = 0;  // events of the world that found no place among those that were not taken
 };
 
 struct MirrorEvent {

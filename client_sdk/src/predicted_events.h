@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "client_sdk/src/mirror_seam.h"
@@ -18,7 +19,7 @@ namespace orrery::client {
 
 inline constexpr std::uint64_t kSameEventTicks = 6;  // apart at most, for two events to be the same
 inline constexpr std::size_t kMaxUntoldEvents = 4'096;
-inline constexpr std::size_t kMaxOpenEvents = 1'024;  // predicted; further ones are dropped
+inline constexpr std::size_t kMaxOpenEvents = 1'024;  // told as predicted; further ones are told when they are certain
 
 class PredictedEvents {
   public:
@@ -33,7 +34,7 @@ class PredictedEvents {
     void confirm(std::uint64_t tick);
 
     bool next(ToldEvent& out);
-    std::uint64_t dropped() const { return dropped_; }  // that found no place
+    std::uint64_t take_dropped() { return std::exchange(dropped_, 0); }  // that have happened and found no place
 
   private:
     struct Open {
@@ -41,11 +42,14 @@ class PredictedEvents {
         protocol::WorldEvent event;
         bool found = true;
     };
+    bool has_places(std::size_t count) const;
+    void tell_certain(std::uint64_t tick, const protocol::WorldEvent& event);
     void tell(std::uint64_t tick, Certainty certainty, const protocol::WorldEvent& event);
 
     protocol::EventRule rule_;
     std::vector<protocol::WorldEvent> chosen_;
-    std::vector<Open> open_;
+    std::vector<Open> open_;    // told as predicted
+    std::vector<Open> untold_;  // predicted without a place; as many as the predicted ticks have
     std::deque<ToldEvent> told_;
     std::uint64_t dropped_ = 0;
 };

@@ -63,11 +63,18 @@ void ClientSession::report_divergence(std::uint64_t tick) {
     channel_.send_reliable(message);
 }
 
-void ClientSession::begin_mirror_world(std::vector<sim::ShapeDef> shapes, Vocabulary vocabulary,
-                                       std::vector<BodyName> names) {
+void ClientSession::begin_mirror_world(std::vector<sim::ShapeDef> shapes, Vocabulary vocabulary) {
     shapes_ = std::move(shapes);
     vocabulary_ = std::move(vocabulary);
-    names_ = std::move(names);
+    names_.clear();
+}
+
+void ClientSession::add_mirror_body(const BodyDescription& description, std::string_view name, std::uint64_t tick) {
+    const auto at = std::lower_bound(names_.begin(), names_.end(), description.id.index,
+                                     [](const BodyName& n, std::uint32_t index) { return n.index < index; });
+    const bool known = at != names_.end() && at->index == description.id.index;
+    if (!name.empty() && !known) names_.insert(at, {description.id.index, std::string(name)});
+    add_body(description, tick);
 }
 
 void ClientSession::mirror_joined(std::uint64_t tick) { push_event({SessionEvent::Kind::joined, {}, tick, 0}); }

@@ -119,10 +119,10 @@ class ClientSession {
     // The tick of the newest snapshot, and its time of arrival.
     std::uint64_t newest_tick() const { return stats_.newest_tick; }
     // Mirror mode (ClientHello::mode); null in the other. Who steps the world takes state and ticks from here, and
-    // tells the session what the game may ask it for: names first, bodies as they come and go, then that it has joined.
+    // tells the session what the game may ask it for: words first, bodies as they come and go, then that it has joined.
     MirrorReceiver* mirror() { return mirror_.get(); }
-    void begin_mirror_world(std::vector<sim::ShapeDef> shapes, Vocabulary vocabulary, std::vector<BodyName> names);
-    void add_mirror_body(const BodyDescription& description, std::uint64_t tick) { add_body(description, tick); }
+    void begin_mirror_world(std::vector<sim::ShapeDef> shapes, Vocabulary vocabulary);
+    void add_mirror_body(const BodyDescription& description, std::string_view name, std::uint64_t tick);
     void remove_mirror_body(sim::BodyId id, std::uint64_t tick) { remove_body(id, tick); }
     void mirror_joined(std::uint64_t tick);
     void report_divergence(std::uint64_t tick);  // once for each state

@@ -60,7 +60,6 @@ const MirrorLog::Tick* MirrorLog::find(std::uint64_t tick) const {
 
 void MirrorLog::cut_state(std::uint64_t tick, Bytes bytes) {
     state_tick_ = tick;
-    state_.clear();
     const auto keep = [&](std::vector<std::uint8_t> message) {
         auto owner = std::make_shared<const std::vector<std::uint8_t>>(std::move(message));
         const Bytes whole = *owner;

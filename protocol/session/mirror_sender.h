@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "orrery/sim.hpp"
+#include "protocol/netcode/crypto.h"
 #include "protocol/netcode/shared_bytes.h"
 #include "protocol/session/mirror_messages.h"
 
@@ -17,6 +19,8 @@ namespace orrery::protocol {
 inline constexpr std::uint32_t kMirrorLogTicks = 512;
 // Ticks of which it keeps the commands: the window, and what a room steps while it does not send.
 inline constexpr std::uint32_t kMirrorLogCommandTicks = 2 * kMirrorWindowTicks;
+// From a save of the world to one that a report of a divergence asks for.
+inline constexpr TimeNs kMirrorSaveInterval = kNsPerSecond;
 
 // The last ticks of a room. The commands of a tick are encoded once for all clients.
 class MirrorLog {
@@ -33,26 +37,40 @@ class MirrorLog {
     std::uint64_t newest() const { return newest_; }  // 0: none
     const Tick* find(std::uint64_t tick) const;       // null: not yet there, or forgotten
 
+    // Whether the state after `tick` may be had now. One that the world has to be saved for is left to a client that
+    // joins (`first`), where the last one is not kMirrorSaveInterval old: reports of divergences are anybody's.
+    bool may_have_state(std::uint64_t tick, bool first, TimeNs now) const {
+        return first || has_state(tick) || saved_at_ == 0 || now >= saved_at_ + kMirrorSaveInterval;
+    }
     // The state after the newest tick as messages, made by `save` (a callable that fills a vector as World::save does)
-    // for the first client that asks for it at that tick.
+    // for the first client that asks for it at that tick. Empty: it has more than kMaxMirrorStateBytes. It is not made
+    // again before the world has fewer bodies.
     template <class Save>
-    const std::vector<SharedBytes>& state(std::uint64_t tick, Save save) {
-        if (state_tick_ != tick || state_.empty()) {
-            std::vector<std::uint8_t> bytes;
-            save(bytes);
+    const std::vector<SharedBytes>& state(std::uint64_t tick, std::size_t bodies, TimeNs now, Save save) {
+        if (has_state(tick) || (too_large_bodies_ && bodies >= *too_large_bodies_)) return state_;
+        std::vector<std::uint8_t> bytes;
+        save(bytes);
+        saved_at_ = now;
+        state_.clear();
+        too_large_bodies_.reset();
+        if (bytes.size() > kMaxMirrorStateBytes)
+            too_large_bodies_ = bodies;
+        else
             cut_state(tick, bytes);
-        }
         return state_;
     }
     // Lets the messages of the state go. The streams that send them hold them, all of them the same.
     void drop_state() { state_ = {}; }
 
   private:
+    bool has_state(std::uint64_t tick) const { return state_tick_ == tick && !state_.empty(); }
     void cut_state(std::uint64_t tick, Bytes bytes);
 
     std::array<Tick, kMirrorLogTicks> ticks_;
     std::uint64_t newest_ = 0;
     std::uint64_t state_tick_ = 0;
+    TimeNs saved_at_ = 0;                          // 0: never
+    std::optional<std::size_t> too_large_bodies_;  // the bodies of the world whose state was too large
     std::vector<SharedBytes> state_;
 };
 

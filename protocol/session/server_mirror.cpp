@@ -14,9 +14,7 @@ bool ServerSession::needs_mirror_state(TimeNs now) const {
 }
 
 void ServerSession::send_mirror_state(std::span<const SharedBytes> state, std::uint64_t tick, TimeNs now) {
-    std::size_t bytes = 0;
-    for (const SharedBytes& message : state) bytes += message.bytes.size();
-    if (bytes > kMaxMirrorStateBytes) return close(GoodbyeReason::world_too_large, now);
+    if (state.empty()) return close(GoodbyeReason::world_too_large, now);
     for (const SharedBytes& message : state) send(message);
     mirror_.begin(tick);
     begin_again_ = report_open_ = false;

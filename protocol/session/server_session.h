@@ -99,9 +99,11 @@ class ServerSession {
     void send_changes(const QuantisedWorld& world);
     void send_snapshot(const QuantisedWorld& world);
     // A client that mirrors the room gets the state of the world instead of a key frame, at first and after a
-    // divergence, and the commands of each tick instead of changes and snapshots. `state`: of MirrorLog::state().
+    // divergence, and the commands of each tick instead of changes and snapshots. `state`: of MirrorLog::state(); an
+    // empty one ends the connection.
     bool mirrors() const { return mode_ == SessionMode::mirror; }
     bool needs_mirror_state(TimeNs now) const;
+    bool had_mirror_state() const { return key_frame_tick_ != kNoTick; }
     void send_mirror_state(std::span<const SharedBytes> state, std::uint64_t tick, TimeNs now);
     // To be called after every tick, or few of them. `takes_more`: the link takes unreliable messages now; what it does
     // not take is repeated, or goes by the stream.

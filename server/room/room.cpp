@@ -68,6 +68,9 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Loade
 Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const SharedScene& scene,
                                            std::unique_ptr<Recorder> recorder, RandomSource& random, DatagramSink& sink,
                                            TimeNs now) {
+    if (config.allow_mirror && !config.serve_scene)
+        return Error{ErrorCode::invalid_argument, "allow_mirror",
+                     "a mirror needs the scene and shows all of the room: set serve_scene, or leave allow_mirror off"};
     auto world = sim::World::create(
         scene.definition,
         {.target = config.target, .history_ticks = config.history_ticks, .rig_device = config.rig_device});
@@ -92,7 +95,7 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     for (auto& links : room->client_of_link_) links.assign(room->clients_.size(), kNoClient);
     room->describe(scene);
     room->event_rule_ = config.events;
-    if (config.serve_scene || config.allow_mirror) room->description_.serve_scene(scene.binary);
+    if (config.serve_scene) room->description_.serve_scene(scene.binary);
     room->description_.hello.allow_mirror = config.allow_mirror;
     if (!fits(room->description_.vocabulary)) {
         return Error{ErrorCode::limit_reached, scene.name + ": templates",
@@ -650,9 +653,13 @@ void Room::update_clients(TimeNs now) {
 void Room::update_mirror(Client& client, bool may_join, TimeNs now) {
     ServerSession& session = client.session;
     const std::uint64_t tick = world_->tick();
-    if (may_join && session.needs_mirror_state(now)) {
-        const auto save = [&](std::vector<std::uint8_t>& out) { world_->save(out); };
-        session.send_mirror_state(mirror_log_.state(tick, save), tick, now);
+    if (may_join && session.needs_mirror_state(now) &&
+        mirror_log_.may_have_state(tick, !session.had_mirror_state(), now)) {
+        const auto save = [&](std::vector<std::uint8_t>& out) {
+            world_->save(out);
+            ++stats_.mirror_saves;
+        };
+        session.send_mirror_state(mirror_log_.state(tick, world_->stats().bodies, now, save), tick, now);
     }
     session.send_tick_commands(mirror_log_, ready_for_snapshot(client));
 }

@@ -55,7 +55,7 @@ struct RoomConfig {
     protocol::EventRule events;       // which events of the world clients are told
     bool serve_scene = false;         // clients may have the scene's binary form
     // Clients may mirror the room. They get its scene, the state of its world, and the commands of all players, so that
-    // nothing of the world is hidden from them.
+    // nothing of the world is hidden from them: create() refuses it where `serve_scene` is off.
     bool allow_mirror = false;
     protocol::StreamSink* streams = nullptr;  // for clients over streams; outlives the room; null: there are none
 };
@@ -75,6 +75,7 @@ struct RoomStats {
     // Commands that the world rejected: those of clients and of the director, and the room's own joins and leaves.
     std::uint64_t rejected_commands = 0;
     std::uint64_t key_frames_made = 0;    // clients that join within half a second of each other share one
+    std::uint64_t mirror_saves = 0;       // saves of the world for clients that mirror it
     std::uint64_t datagrams_dropped = 0;  // because the inbox was full
     protocol::NetcodeCounters netcode;    // of the transport below the sessions
     protocol::StreamCounters streams;     // likewise

@@ -200,6 +200,17 @@ def a_frame_allocates_nothing(programs, folder):
         check(server.stop() == 0, "SIGTERM does not end the server with 0")
 
 
+def a_mirror_predicts_and_is_told_its_events(programs, folder):
+    with Server(programs, os.path.join(folder, "rec"), "--allow-mirror") as server:
+        facts = {name: int(value) for name, value in
+                 (item.split("=") for item in probed(programs, folder, "mirror", server.token, programs.yard)[-1])}
+        check(server.stop() == 0, "SIGTERM does not end the server with 0")
+    check(facts["compared"] > 100 and facts["divergences"] == 0 and facts["dropped"] == 0, str(facts))
+    check(facts["predicted"] > facts["confirmed"] > 100 and facts["as_predicted"] > 100, str(facts))
+    ended = facts["told_confirmed"] + facts["told_cancelled"]
+    check(facts["told_confirmed"] > 0 and ended <= facts["told_predicted"] <= ended + 20, str(facts))
+
+
 def messages_and_the_board_of_a_game_arrive(programs, folder):
     with Match(programs, folder, 6) as match:
         told = [" ".join(line) for line in probed(programs, folder, "game", match.udp)]
@@ -227,4 +238,5 @@ if __name__ == "__main__":
     main([the_layout_is_that_of_the_c_compiler, nothing_of_the_header_is_missing,
           declarations_of_other_kinds_are_understood, what_is_not_understood_is_refused,
           a_client_without_a_server_tells_what_is_wrong, a_frame_allocates_nothing,
+          a_mirror_predicts_and_is_told_its_events,
           messages_and_the_board_of_a_game_arrive, the_example_drives_the_yard])

@@ -3,6 +3,7 @@
 //   mono csharp_probe.exe layout         structs, fields, constants and functions, a line each
 //   mono csharp_probe.exe offline        what can be seen without a server, by a clock of its own
 //   mono csharp_probe.exe frames TOKEN   the bytes that a frame of a playing client allocates
+//   mono csharp_probe.exe mirror TOKEN SCENE   what a mirror of the yard that predicts counts and is told
 //   mono csharp_probe.exe game ADDRESS   messages and the board of client_sdk/examples/sumo, until its host stops
 using System;
 using System.Collections.Generic;
@@ -21,6 +22,7 @@ static class Probe
         if (arguments[0] == "offline") Offline();
         if (arguments[0] == "frames") Frames(File.ReadAllBytes(arguments[1]));
         if (arguments[0] == "game") Game(arguments[1]);
+        if (arguments[0] == "mirror") Mirror(File.ReadAllBytes(arguments[1]), File.ReadAllBytes(arguments[2]));
         return 0;
     }
 
@@ -63,6 +65,14 @@ static class Probe
                   "a room before a connection");
             Check(client.Board("k") == null && client.BoardCount == 0, "a board before a connection");
             Check(client.SetControl(new float[9]) == Status.InvalidArgument, "nine channels");
+            orrery_mirror_stats numbers;
+            Check(client.SetPrediction(true) == Status.WrongState && !client.MirrorStats(out numbers) &&
+                      client.SetMirrorEvents(MirrorKind.Hits) == Status.WrongState,
+                  "a mirror in the mode of snapshots");
+            Check(client.SetMode((ModeKind)9) == Status.InvalidArgument, "a mode that does not exist");
+            Check(client.SetMode(ModeKind.Mirror) == Status.Ok && client.MirrorStats(out numbers), "no mode mirror");
+            Check(client.SetPrediction(true, 7) == Status.InvalidArgument, "a delay of seven ticks");
+            Check(client.SetMode(ModeKind.Snapshots) == Status.Ok, "no mode of snapshots");
             Check(Client.NameOf(Status.WrongState) == "wrong state", Client.NameOf(Status.WrongState));
             using (var samples = new Samples())
                 Check(client.Sample(1, samples) == Status.WrongState, "states before a connection");
@@ -148,6 +158,50 @@ static class Probe
                 }
                 Thread.Sleep(4);
             }
+        }
+    }
+
+    // Drives to and fro, so that it hits what stands there.
+    static void Mirror(byte[] token, byte[] scene)
+    {
+        const ulong second = 1000000000;
+        using (var client = new Client())
+        using (var samples = new Samples())
+        {
+            Check(client.SetMode(ModeKind.Mirror) == Status.Ok, "no mode mirror");
+            Check(client.GiveScene(scene) == Status.Ok, "no scene is taken");
+            Check(client.SetPrediction(true, 1, 50.0f) == Status.Ok, "no prediction");
+            Check(client.SetMirrorEvents(MirrorKind.Hits | MirrorKind.Spawns, 1.0f) == Status.Ok, "no events");
+            Check(client.Connect(token, Client.NowNs()) == Status.Ok, "no token");
+            ulong start = Client.NowNs(), playing = 0;
+            var told = new int[4];
+            float[] control = { 1.0f, 0.3f };
+            for (ulong now = start; now < start + 30 * second && (playing == 0 || now < playing + 6 * second);
+                 now = Client.NowNs())
+            {
+                control[0] = (now - start) / (2 * second) % 2 == 0 ? 1.0f : -1.0f;
+                client.SetControl(control);
+                client.Poll(now);
+                ClientEvent happened;
+                while (client.NextEvent(out happened))
+                {
+                    Check(happened.Kind != EventKind.Disconnected, "disconnected: " + happened.Text);
+                    Check(happened.Kind != EventKind.Scene, "the scene was sent, too");
+                    if (happened.Kind == EventKind.World) ++told[(int)happened.Certainty];
+                }
+                if (client.State == ClientState.Playing && playing == 0) playing = now;
+                if (playing != 0) Check(client.Sample(now, samples) == Status.Ok, "no states");
+                Thread.Sleep(4);
+            }
+            orrery_mirror_stats stats;
+            Check(client.MirrorStats(out stats), "no numbers");
+            Check(samples.IndexOf(client.OwnBody) >= 0, "the own body is not among the samples");
+            Check(client.Disconnect(Client.NowNs()) == Status.Ok, "no disconnect");
+            Console.WriteLine("confirmed={0} predicted={1} compared={2} divergences={3} as_predicted={4} dropped={5} " +
+                                  "told_predicted={6} told_confirmed={7} told_cancelled={8}",
+                              stats.confirmed_tick, stats.predicted_tick, stats.hashes_compared, stats.divergences,
+                              stats.ticks_as_predicted, stats.events_dropped, told[(int)CertaintyKind.Predicted],
+                              told[(int)CertaintyKind.Confirmed], told[(int)CertaintyKind.Cancelled]);
         }
     }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "protocol/netcode/connect_token.h"
 #include "protocol/netcode/insecure_token.h"
@@ -214,6 +215,52 @@ void packets(Folder folder) {
     folder.add(2, connection_steps);
 }
 
+// The forms of web_fuzz.cpp: 0 and 4 the head of a request, 1 a handshake's key, 2 the bytes of frames, 3 frames of
+// which the first byte and the payload are given.
+void web(Folder folder) {
+    const auto text = [&](std::uint8_t mode, std::string_view bytes) {
+        folder.add(mode, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    };
+    const std::string host = " HTTP/1.1\r\nHost: localhost:7780\r\n", key = "dGhlIHNhbXBsZSBub25jZQ==";
+    text(4, "GET /play?room=1" + host + "Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n" +
+                "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " + key + "\r\nOrigin: http://localhost:7780\r\n\r\n");
+    text(4, "POST /token" + host + "Origin: https://play.example.com:443\r\nContent-Length: 0\r\n\r\n");
+    text(0, "GET /scene/0123456789abcdef" + host + "If-None-Match: \"0\", \"1\"\r\n\r\n");
+    text(0, "HEAD /" + host + "X-Forwarded-For: 10.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+    text(1, key);
+    text(2, std::string_view("\x82\x83\0\0\0\0abc\x89\x80\0\0\0\0", 15));
+    text(2, std::string_view("\x82\xff\0\0\0\0\0\0\1\0", 10));
+    text(2, std::string_view("\x82\x83\1\2\3\4", 6));
+    Blob frames;
+    const Blob token(kConnectTokenBytes), part(30, 1);
+    append_stretch(frames, 0x82, token);
+    append_stretch(frames, 0x02, part);
+    append_stretch(frames, 0x89, part);  // a ping between the parts of a message
+    append_stretch(frames, 0x80, part);
+    append_stretch(frames, 0x88, std::span(part).first(2));
+    folder.add(3, frames);
+}
+
+// Steps of streams_fuzz.cpp: the low bits say which, the high ones which connection.
+void streams(Folder folder) {
+    const std::array<std::uint8_t, 40> body{1, 2, 3};
+    Blob steps{0x01};
+    const auto speak = [&](std::uint8_t connection, std::uint8_t how) {
+        append_stretch(steps, static_cast<std::uint8_t>(connection << 4 | 4), body);
+        steps.push_back(how);
+    };
+    for (std::uint8_t connection = 0; connection < 3; ++connection) {
+        const auto with = [&](std::uint8_t what) { return static_cast<std::uint8_t>(connection << 4 | what); };
+        steps.insert(steps.end(), {with(0), with(1), connection});  // opened, and its token
+        for (std::uint8_t how = 0; how < 3; ++how) speak(connection, how);
+    }
+    steps.insert(steps.end(), {0x30, 0x31, 0x01});        // the same client again, with a used token
+    steps.insert(steps.end(), {0x40, 0x41, 0x21, 0x46});  // a token of another server, and time
+    append_stretch(steps, 0x13, body);                    // no packet
+    steps.insert(steps.end(), {0x0d, 0x27, 0x76, 0xf6});  // lost, disconnected, and time until all are timed out
+    folder.add(steps.front(), std::span(steps).subspan(1));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -225,5 +272,7 @@ int main(int argc, char** argv) {
     packets(Folder(root, "packets"));
     messages(Folder(root, "messages"));
     replays(Folder(root, "replays"));
+    web(Folder(root, "web"));
+    streams(Folder(root, "streams"));
     return 0;
 }

@@ -51,7 +51,7 @@ struct MirrorPair {
     void begin(std::size_t state_bytes = 100) {
         ++tick;
         log.add(tick, {}, {{}, tick});
-        for (const SharedBytes& message : log.state(tick, [&](Buffer& out) { out.assign(state_bytes, 7); }))
+        for (const SharedBytes& message : log.state(tick, 1, 0, [&](Buffer& out) { out.assign(state_bytes, 7); }))
             stream.emplace_back(message.bytes.begin(), message.bytes.end());
         sender.begin(tick);
         deliver_stream();
@@ -184,7 +184,7 @@ TEST_CASE("a client whose ticks the log has forgotten needs a new state") {
     Buffer message;
     CHECK_FALSE(pair.sender.next_stream_message(pair.log, message));
     CHECK(pair.sender.lost());
-    for (const SharedBytes& part : pair.log.state(pair.tick, [](Buffer& out) { out.assign(10, 1); }))
+    for (const SharedBytes& part : pair.log.state(pair.tick, 1, 0, [](Buffer& out) { out.assign(10, 1); }))
         pair.stream.emplace_back(part.bytes.begin(), part.bytes.end());
     pair.sender.begin(pair.tick);
     CHECK_FALSE(pair.sender.lost());
@@ -217,7 +217,7 @@ TEST_CASE("a new state drops the ticks up to its own and keeps those after it") 
     pair.begin();
     for (int i = 0; i < 10; ++i) pair.serve({});
     REQUIRE(pair.receiver.receive_datagram(pair.datagrams.back()));
-    for (const SharedBytes& message : pair.log.state(pair.tick - 4, [](Buffer& out) { out.assign(10, 1); }))
+    for (const SharedBytes& message : pair.log.state(pair.tick - 4, 1, 0, [](Buffer& out) { out.assign(10, 1); }))
         REQUIRE(pair.receiver.receive(message.bytes, static_cast<MessageType>(message.bytes[0])));
     std::uint64_t at = 0;
     Buffer state;

@@ -44,7 +44,7 @@ struct MirrorSessions {
             server->process(tick - 1, now, kNsPerSecond / 60, ServerSession::Joins::welcome, now);
             if (server->needs_mirror_state(now)) {
                 const auto save = [this](std::vector<std::uint8_t>& out) { out.assign(state_bytes, 9); };
-                server->send_mirror_state(log.state(tick, save), tick, now);
+                server->send_mirror_state(log.state(tick, 1, now, save), tick, now);
             }
             server->send_tick_commands(log);
             client->update(now);
@@ -126,12 +126,44 @@ TEST_CASE("the parts of a state are kept once for all who join at a tick") {
         ++saves;
         out.assign(100'000, 9);
     };
-    const std::vector<SharedBytes> first = log.state(1, save), second = log.state(1, save);
+    const std::vector<SharedBytes> first = log.state(1, 5, 1, save), second = log.state(1, 5, 1, save);
     CHECK(saves == 1);
     REQUIRE(first.size() == second.size());
     for (std::size_t i = 0; i < first.size(); ++i) CHECK(first[i].owner == second[i].owner);
     log.drop_state();
     CHECK(first[0].owner.use_count() == 2);
+}
+
+TEST_CASE("reports of divergences have the world saved once a second at most, and joiners at once") {
+    MirrorLog log;
+    log.add(1, {}, {{}, 1});
+    const TimeNs at = 5 * kNsPerSecond;
+    CHECK(log.may_have_state(1, false, at));
+    REQUIRE_FALSE(log.state(1, 5, at, [](std::vector<std::uint8_t>& out) { out.assign(100, 9); }).empty());
+    CHECK(log.may_have_state(1, false, at));  // this one is there already
+    log.drop_state();
+    log.add(2, {}, {{}, 2});
+    CHECK_FALSE(log.may_have_state(2, false, at + kMirrorSaveInterval - 1));
+    CHECK(log.may_have_state(2, true, at + 1));
+    CHECK(log.may_have_state(2, false, at + kMirrorSaveInterval));
+}
+
+TEST_CASE("a world whose state is too large is saved again only when it has fewer bodies") {
+    MirrorLog log;
+    int saves = 0;
+    std::size_t size = kMaxMirrorStateBytes + 1;
+    const auto save = [&](std::vector<std::uint8_t>& out) {
+        ++saves;
+        out.assign(size, 9);
+    };
+    for (std::uint64_t tick = 1; tick < 4; ++tick) CHECK(log.state(tick, 100, tick * kNsPerSecond, save).empty());
+    CHECK(saves == 1);
+    size = kMaxMirrorStateBytes;
+    CHECK_FALSE(log.state(4, 99, 4 * kNsPerSecond, save).empty());
+    CHECK(saves == 2);
+    log.drop_state();
+    CHECK_FALSE(log.state(5, 101, 5 * kNsPerSecond, save).empty());
+    CHECK(saves == 3);
 }
 
 TEST_CASE("a second report for one state, and a report of a client that does not mirror, end the session") {

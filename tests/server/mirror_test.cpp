@@ -89,6 +89,60 @@ TEST_CASE("a mirror that diverges is told where, and goes on from a new state") 
     CHECK(check.different == wrong);
 }
 
+TEST_CASE("a body that is there again after a divergence has its name again") {
+    SimRoom sim(load_test_scene("yard"), {.link = far_link(), .allow_mirror = true});
+    SimClient& mirror = sim.add_mirror([](client::Mirror&) {});
+    sim.run(4.0, wander);
+    REQUIRE(mirror.playing());
+    const auto names = [&] {
+        std::map<std::uint32_t, std::string> out;
+        const protocol::ClientSession& session = *mirror.connection.session();
+        for (const protocol::MirrorBody& body : session.bodies())
+            if (body.alive && !session.body_name(body.description.id).empty())
+                out.emplace(body.description.id.index, session.body_name(body.description.id));
+        return out;
+    };
+    const std::map<std::uint32_t, std::string> before = names();
+    REQUIRE(before.size() > 1);
+    mirror.connection.mirror()->disturb(sim::Command::despawn({before.begin()->first, 0}));
+    std::size_t least = before.size();
+    for (int i = 0; i < 600; ++i) {
+        sim.run(0.01, wander);
+        least = std::min(least, names().size());
+    }
+    CHECK(least == before.size() - 1);
+    CHECK(mirror.connection.mirror()->stats().states == 2);
+    CHECK(names() == before);
+}
+
+TEST_CASE("the shown tick of a mirror never goes back, also where it diverges and goes on from a new state") {
+    for (const bool predicts : {false, true}) {
+        CAPTURE(predicts);
+        SimRoom sim(load_test_scene("yard"), {.link = far_link(), .allow_mirror = true});
+        client::PredictionSettings prediction;
+        prediction.on = predicts;
+        SimClient& player = sim.add_mirror([&](client::Mirror& m) { m.set_prediction(prediction); });
+        sim.add_client();
+        sim.run(4.0, wander);
+        REQUIRE(player.playing());
+        std::vector<client::ShownBody> shown;
+        const auto shown_tick = [&] {
+            return player.connection.mirror()->picture(sim.now(), player.connection.shown_tick(sim.now()), shown);
+        };
+        double tick = shown_tick(), worst_back = 0.0;
+        for (int i = 0; i < 5000; ++i) {
+            if (i % 2000 == 200)
+                player.connection.mirror()->disturb(sim::Command::impulse(shown.front().id, {0.0f, 1.0f, 0.0f}));
+            sim.run(0.002, wander);
+            const double next = shown_tick();
+            worst_back = std::max(worst_back, tick - next);
+            tick = next;
+        }
+        CHECK(player.connection.mirror()->stats().states == 4);
+        CHECK(worst_back <= 0.0);
+    }
+}
+
 TEST_CASE("a room takes clients that mirror it only if its policy says so") {
     SimRoom sim(load_test_scene("yard"), {});
     SimClient& mirror = sim.add_mirror([](client::Mirror&) {});
@@ -96,6 +150,40 @@ TEST_CASE("a room takes clients that mirror it only if its policy says so") {
     CHECK(mirror.end_reason == client::EndReason::refused);
     REQUIRE(sim.truth.refusals.size() == 1);
     CHECK(sim.truth.refusals[0].reason == protocol::RefusalReason::mirror_not_allowed);
+}
+
+TEST_CASE("a room that gives its scene to nobody cannot allow mirrors, whoever makes it") {
+    SimNetwork network(1);
+    SeededRandom random(1);
+    SimEndpoint& endpoint = network.attach(protocol::Address::ipv4(10, 0, 0, 1, 7770));
+    server::RoomConfig config;
+    config.netcode.public_addresses = {endpoint.address()};
+    config.allow_mirror = true;
+    const auto made =
+        server::Room::create(config, load_test_scene("yard"), nullptr, random, endpoint, protocol::kNsPerSecond);
+    REQUIRE_FALSE(made);
+    CHECK(made.error().place == "allow_mirror");
+    CHECK(made.error().message.find("serve_scene") != std::string::npos);
+}
+
+TEST_CASE("mirrors that diverge in one second share a save of the world") {
+    SimRoom sim(load_test_scene("yard"), {.allow_mirror = true});
+    for (int i = 0; i < 4; ++i) sim.add_mirror([](client::Mirror&) {});
+    sim.run(4.0, wander);
+    const std::uint64_t before = sim.room->stats().mirror_saves;
+    CHECK(before >= 1);
+    std::vector<sim::BodyState> bodies;
+    sim.room->world().read_bodies(bodies);
+    const auto car = std::find_if(bodies.begin(), bodies.end(), [](const auto& body) { return body.slot == 1; });
+    REQUIRE(car != bodies.end());
+    for (const auto& mirror : sim.clients) {  // in different ticks
+        REQUIRE(mirror->playing());
+        mirror->connection.mirror()->disturb(sim::Command::impulse(car->id, {0.0f, 0.1f, 0.0f}));
+        sim.run(0.05, wander);
+    }
+    sim.run(3.0, wander);
+    for (const auto& mirror : sim.clients) CHECK(mirror->connection.mirror()->stats().states == 2);
+    CHECK(sim.room->stats().mirror_saves <= before + 2);
 }
 
 TEST_CASE("a mirror that has the scene does not ask for it, and one without a slot watches") {

@@ -1,6 +1,7 @@
 // Events of a predicted world: each is told once, whatever rollbacks find of it.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "client_sdk/src/predicted_events.h"
@@ -83,10 +84,33 @@ TEST_CASE("events that nobody takes are bounded and counted") {
     Ledger ledger;
     for (std::uint64_t tick = 1; tick <= client::kMaxUntoldEvents + 10; ++tick)
         ledger.happened(tick, {hit(1, 2, 5.0f)}, true);
-    CHECK(ledger.events.dropped() == 10);
+    CHECK(ledger.events.take_dropped() == 10);
+    CHECK(ledger.events.take_dropped() == 0);
     CHECK(ledger.told().size() == client::kMaxUntoldEvents);
-    for (std::uint64_t tick = 1; tick <= client::kMaxOpenEvents + 5; ++tick) ledger.happened(tick, {hit(1, 2, 5.0f)});
-    CHECK(ledger.events.dropped() == 15);
+}
+
+TEST_CASE("what was predicted beyond the open events is told when it is certain, unless a rollback finds none of it") {
+    Ledger ledger;
+    const std::uint64_t all = client::kMaxOpenEvents + 5;
+    const auto count = [](const Told& told, Certainty certainty) {
+        return std::count_if(told.begin(), told.end(), [&](const auto& event) { return event.second == certainty; });
+    };
+    for (std::uint64_t tick = 1; tick <= all; ++tick) ledger.happened(tick, {hit(1, 2, 5.0f)});
+    Told told = ledger.told();
+    CHECK(told.size() == client::kMaxOpenEvents);
+    CHECK(count(told, Certainty::predicted) == static_cast<std::ptrdiff_t>(client::kMaxOpenEvents));
+    // The last two do not happen, and so are never told.
+    for (std::uint64_t tick = 1; tick <= all - 2; ++tick) ledger.events.confirm(tick);
+    ledger.events.went_back(all - 2);
+    ledger.happened(all - 1, {}, true);
+    ledger.happened(all, {}, true);
+    ledger.events.stepped_again();
+    ledger.events.confirm(all);
+    told = ledger.told();
+    CHECK(count(told, Certainty::confirmed) == static_cast<std::ptrdiff_t>(client::kMaxOpenEvents));
+    CHECK(count(told, Certainty::certain) == 3);
+    CHECK(told.size() == client::kMaxOpenEvents + 3);
+    CHECK(ledger.events.take_dropped() == 0);
 }
 
 TEST_CASE("where a new world begins, each open event is cancelled, also if nobody takes events") {

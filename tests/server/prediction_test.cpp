@@ -10,6 +10,7 @@
 
 #include "client_sdk/src/prediction.h"
 #include "client_sdk/src/smoothing.h"
+#include "orrery/math.hpp"
 #include "tests/support/mirror_room.h"
 
 using namespace orrery;
@@ -57,6 +58,8 @@ bool touched(const sim::World& world, std::uint16_t slot) {
     }
     return false;
 }
+
+double apart(const sim::Pose& a, const sim::Pose& b) { return static_cast<double>(length(a.position - b.position)); }
 
 void print(const std::string& what, const client::MirrorStats& s) {
     const double rollbacks = s.rollbacks > 0 ? static_cast<double>(s.rollbacks) : 1.0;
@@ -365,6 +368,54 @@ TEST_CASE("a correction is hidden at first, fades by half in 80 ms, and is cut w
     CHECK(shown[2].pose.position.x == doctest::Approx(2.0));
     CHECK(smoothing.correct(picture(0.0f), picture(1.5f), 2 * protocol::kNsPerSecond) == 2);
     CHECK(smoothing.active() == 0);
+}
+
+TEST_CASE("a correction turns and moves a vehicle as one: its wheels stay where the simulation has them on it") {
+    SimRoom sim(load_test_scene("yard"), {});
+    sim.add_client();
+    sim.run(4.0, circle);
+    const sim::World& world = sim.room->world();
+    std::vector<std::uint8_t> state;
+    world.save(state);
+    auto other = sim::World::create(load_test_scene("yard").world);
+    REQUIRE(other);
+    REQUIRE((*other)->restore(state));
+    std::vector<sim::BodyState> bodies, elsewhere;
+    world.read_bodies(bodies);
+    const auto chassis = std::find_if(bodies.begin(), bodies.end(), [](const auto& body) { return body.slot == 0; });
+    REQUIRE(chassis != bodies.end());
+    const std::array<sim::Command, 1> knock{sim::Command::impulse(chassis->id, {600.0f, 0.0f, 300.0f}, {0, 400, 0})};
+    for (int i = 0; i < 8; ++i)
+        REQUIRE((*other)->step(i == 0 ? std::span(knock) : std::span<const sim::Command>()) == sim::StepStatus::ok);
+    (*other)->read_bodies(elsewhere);
+    const auto picture = [](std::span<const sim::BodyState> of) {
+        std::vector<client::ShownBody> shown;
+        for (const sim::BodyState& body : of) shown.push_back({body.id, body.pose, {}, {}});
+        return shown;
+    };
+    client::Smoothing smoothing;
+    smoothing.set_groups(bodies);
+    smoothing.correct(picture(elsewhere), picture(bodies), protocol::kNsPerSecond);
+    const std::size_t first = static_cast<std::size_t>(chassis - bodies.begin());
+    for (const double half_lives : {0.0, 0.5, 3.0}) {
+        CAPTURE(half_lives);
+        std::vector<client::ShownBody> shown = picture(bodies);
+        smoothing.apply(
+            shown, protocol::kNsPerSecond +
+                       static_cast<protocol::TimeNs>(half_lives * static_cast<double>(client::kSmoothingHalfLife)));
+        CHECK(apart(shown[first].pose, bodies[first].pose) > 0.005);  // it is a correction
+        std::size_t wheels = 0;
+        for (std::size_t i = 0; i < bodies.size(); ++i) {
+            if (i == first || bodies[i].group != bodies[first].group) continue;
+            ++wheels;
+            const sim::Pose is = inverse(shown[first].pose) * shown[i].pose,
+                            should = inverse(bodies[first].pose) * bodies[i].pose;
+            CHECK(apart(is, should) < 1e-5);
+            const sim::Quat turn = conjugate(should.orientation) * is.orientation;
+            CHECK(length(sim::Vec3{turn.x, turn.y, turn.z}) < 1e-5f);
+        }
+        CHECK(wheels == 4);
+    }
 }
 
 TEST_CASE("each event of the world is told once; what was predicted is confirmed or cancelled") {

@@ -195,7 +195,7 @@ class SimRoom {
         config.history_ticks = options.history_ticks;
         config.hold_seat_ticks = static_cast<std::uint64_t>(options.hold_seat_s * 60.0);
         config.events = options.events;
-        config.serve_scene = options.serve_scene;
+        config.serve_scene = options.serve_scene || options.allow_mirror;
         config.streams = options.streams;
         config.allow_mirror = options.allow_mirror;
         auto made = server::Room::create(config, scene, std::move(options.recorder), random_, endpoint_, now_);

@@ -553,6 +553,8 @@ typedef struct orrery_mirror_stats {
     double last_correction_mm;   /* by which the last rollback moved the own body (orrery_client_own_body()), mm */
     double max_correction_mm;    /* the greatest, mm */
     double sum_correction_mm;    /* all, mm */
+    uint64_t events_dropped;     /* events of the client's own world (orrery_client_set_mirror_events()) that were lost
+                                  * because too many were not read */
 } orrery_mirror_stats;
 /* ORRERY_WRONG_STATE: the client's mode is not ORRERY_MODE_MIRROR. */
 ORRERY_API orrery_status orrery_client_get_mirror_stats(const orrery_client* client, orrery_mirror_stats* stats);

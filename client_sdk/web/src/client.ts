@@ -116,6 +116,7 @@ export interface MirrorStats {
   othersControls: bigint; ownControls: bigint; otherCommands: bigint;
   lastRollbackMs: number; maxRollbackMs: number; sumRollbackMs: number;
   lastCorrectionMm: number; maxCorrectionMm: number; sumCorrectionMm: number; cuts: number;
+  eventsDropped: bigint;
 }
 
 /** The connection ended, or never came about: `reason` is one of constants.END_*. */
@@ -327,6 +328,7 @@ export class Client {
       maxRollbackMs: m.f64(at + L.max_rollback_ms), sumRollbackMs: m.f64(at + L.sum_rollback_ms),
       lastCorrectionMm: m.f64(at + L.last_correction_mm), maxCorrectionMm: m.f64(at + L.max_correction_mm),
       sumCorrectionMm: m.f64(at + L.sum_correction_mm), cuts: m.u32(at + L.cuts),
+      eventsDropped: m.u64(at + L.events_dropped),
     };
   }
   /** Which events of its own world a mirror tells as `world`, instead of those that the room tells: `kinds` is a sum of

@@ -64,6 +64,7 @@ test('a mirror that predicts has the hashes of the server, at 100 ms and with st
     assert.ok(stats.sumRollbackMs >= stats.maxRollbackMs);
     assert.ok(stats.predictedTick > stats.confirmedTick);
     assert.ok(told[constants.CERTAINTY_PREDICTED] > 0, `events ${told}`);
+    assert.equal(stats.eventsDropped, 0n);
   } finally {
     mirror?.close();
     other?.close();
