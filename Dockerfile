@@ -29,6 +29,14 @@ RUN ldd /opt/orrery/bin/* | awk '$3 ~ "^/" {print $3}' | sort -u | while read -r
         real=$(realpath "$library"); dpkg -S "$real" 2>/dev/null || dpkg -S "${real#/usr}"; \
     done | cut -d: -f1 | sort -u > /opt/orrery/packages
 
+# The page: Node and clang 19 are needed to build it, and are not in the image.
+FROM ${BASE} AS page
+WORKDIR /src
+COPY deploy/deps deploy/deps
+RUN deploy/deps build page && apt-get clean && rm -rf /var/lib/apt/lists/*
+COPY . .
+RUN deploy/page /opt/page
+
 FROM ${BASE}
 COPY --from=build /opt/orrery/packages /tmp/packages
 RUN apt-get update && xargs -a /tmp/packages env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
@@ -38,6 +46,7 @@ RUN apt-get update && xargs -a /tmp/packages env DEBIAN_FRONTEND=noninteractive 
 COPY --from=build /opt/orrery/bin/ /usr/local/bin/
 COPY --from=build /opt/orrery/modules/ /usr/local/lib/
 COPY --from=build /opt/orrery/share/orrery/ /usr/local/share/orrery/
+COPY --from=page /opt/page/ /usr/local/share/orrery/page/
 USER 10001:10001
 WORKDIR /var/lib/orrery
 RUN ["orrery", "doctor"]

@@ -40,6 +40,8 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/scenes")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/scenes" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
 endif()
 
+# The page, where deploy/page has built it: the program finds it beside itself.
+install(DIRECTORY "${PROJECT_BINARY_DIR}/share/orrery/page" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery" COMPONENT page OPTIONAL)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/client_sdk/examples/sumo" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery/examples")
 
 # The C# binding. Clang reads the header for its declarations. Without Python, or one of these versions of clang, whose
