@@ -1,6 +1,9 @@
 // One client of a room, inside of Room.
 #pragma once
 
+#include <span>
+
+#include "protocol/netcode/packet_batch.h"
 #include "protocol/session/token_role.h"
 #include "server/room/room.h"
 
@@ -19,6 +22,17 @@ struct Room::Client {
     bool announced = false;  // to the director, as joined
     bool refusal_counted = false;
     std::uint64_t last_snapshot_tick = 0;
+
+    // What it is sent in a tick, besides what waits in its session.
+    struct Plan {
+        const protocol::KeyFrame* key_frame = nullptr;          // null: none
+        std::span<const protocol::SharedBytes> mirror_state{};  // empty: none
+        bool tick_commands = false;                             // of the last ticks, beside the stream
+        bool snapshot = false;
+        std::size_t unsent = 0;  // of its stream: see protocol::StreamSink
+    };
+    Plan plan;
+    protocol::PacketBatch packets;  // sealed, to be handed over
 
     Client(const protocol::RoomDescription& room, const protocol::SnapshotCodec& codec, std::uint16_t slot,
            protocol::Transport by, protocol::TimeNs now)
