@@ -79,26 +79,41 @@ void NetcodeServer::State::transmit(const Address& to, Bytes datagram) {
     sink.send(to, datagram);
 }
 
-void NetcodeServer::State::send_to_client(std::uint32_t index, PacketType type, Bytes body, TimeNs now) {
+void NetcodeServer::State::seal(std::uint32_t index, PacketType type, Bytes body, TimeNs now, PacketBatch& out) {
     Slot& slot = slots[index];
-    const std::size_t size =
-        seal_packet(type, slot.next_sequence++, body, config.protocol_id, slot.send_key, send_scratch);
+    out.add_written([&](std::span<std::uint8_t, kMaxSealedBytes> datagram) {
+        return seal_packet(type, slot.next_sequence++, body, config.protocol_id, slot.send_key, datagram);
+    });
     slot.last_send = now;
-    transmit(slot.address, Bytes(send_scratch).first(size));
 }
 
-void NetcodeServer::State::send_keep_alive(std::uint32_t index, TimeNs now) {
+void NetcodeServer::State::seal_keep_alive(std::uint32_t index, TimeNs now, PacketBatch& out) {
     std::array<std::uint8_t, kKeepAliveBodyBytes> body;
     write_keep_alive_body({index, config.max_clients}, body);
-    send_to_client(index, PacketType::keep_alive, body, now);
+    seal(index, PacketType::keep_alive, body, now, out);
 }
 
-bool NetcodeServer::send_payload(std::uint32_t client_index, Bytes payload, TimeNs now) {
+void NetcodeServer::State::hand_over(std::uint32_t index, PacketBatch& batch) {
+    batch.hand_over([&](Bytes datagram) { transmit(slots[index].address, datagram); });
+}
+
+bool NetcodeServer::seal_payload(std::uint32_t client_index, Bytes payload, TimeNs now, PacketBatch& out) {
     if (!is_connected(client_index) || !body_size_is_valid(PacketType::payload, payload.size())) return false;
     // A client takes a keep-alive, not a payload, as word that it is connected; until it has answered, each payload
     // is preceded by one.
-    if (!state_->slots[client_index].confirmed) state_->send_keep_alive(client_index, now);
-    state_->send_to_client(client_index, PacketType::payload, payload, now);
+    if (!state_->slots[client_index].confirmed) state_->seal_keep_alive(client_index, now, out);
+    state_->seal(client_index, PacketType::payload, payload, now, out);
+    return true;
+}
+
+void NetcodeServer::hand_over(std::uint32_t client_index, PacketBatch& sealed) {
+    if (!is_connected(client_index)) return sealed.clear();
+    state_->hand_over(client_index, sealed);
+}
+
+bool NetcodeServer::send_payload(std::uint32_t client_index, Bytes payload, TimeNs now) {
+    if (!seal_payload(client_index, payload, now, state_->sealed)) return false;
+    state_->hand_over(client_index, state_->sealed);
     return true;
 }
 
@@ -109,8 +124,9 @@ void NetcodeServer::State::end_client(std::uint32_t index, DisconnectReason reas
     if (reason != DisconnectReason::by_peer && reason != DisconnectReason::timed_out) {
         for (int i = 0; i < kDisconnectRepeats; ++i) {
             slot.next_sequence = disconnect_sequence(slot.next_sequence, reason);
-            send_to_client(index, PacketType::disconnect, {}, now);
+            seal(index, PacketType::disconnect, {}, now, sealed);
         }
+        hand_over(index, sealed);
     }
     NetcodeServerEvent event;
     event.kind = NetcodeServerEvent::Kind::disconnected;
@@ -154,7 +170,8 @@ void NetcodeServer::update(TimeNs now, std::uint64_t unix_now_s) {
         if (timed_out(now, slot.last_receive, slot.timeout_seconds)) {
             s.end_client(i, DisconnectReason::timed_out, now);
         } else if (now >= slot.last_send + kSendInterval) {
-            s.send_keep_alive(i, now);
+            s.seal_keep_alive(i, now, s.sealed);
+            s.hand_over(i, s.sealed);
         }
     }
 }

@@ -20,6 +20,7 @@
 #include "protocol/netcode/counters.h"
 #include "protocol/netcode/crypto.h"
 #include "protocol/netcode/datagram_sink.h"
+#include "protocol/netcode/packet_batch.h"
 #include "protocol/netcode/pending_table.h"
 #include "protocol/netcode/rate_limit.h"
 #include "protocol/netcode/token_gate.h"
@@ -85,6 +86,11 @@ class NetcodeServer {
 
     // `payload` has 1 to kMaxPayloadBytes bytes. False: there is no such client, or the size is wrong.
     bool send_payload(std::uint32_t client_index, Bytes payload, TimeNs now);
+    // The same in two steps. The first one seals the payload into `out`. It uses nothing but what belongs to this
+    // client: threads may seal for different clients at once, while no other function of the server runs. The second
+    // one gives what was sealed to the sink. In between no other function may be called that sends to this client.
+    bool seal_payload(std::uint32_t client_index, Bytes payload, TimeNs now, PacketBatch& out);
+    void hand_over(std::uint32_t client_index, PacketBatch& sealed);  // of a client that has left: drops them
     // An event with the reason follows. The client is told it: by_server or kicked.
     void disconnect(std::uint32_t client_index, TimeNs now, DisconnectReason reason = DisconnectReason::by_server);
     // Tokens of this client id that expire at or before `until_unix_s` are denied from now on. A connection that one of

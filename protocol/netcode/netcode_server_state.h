@@ -41,8 +41,9 @@ struct NetcodeServer::State {
     // netcode_server.cpp
     void receive_sealed(PendingClient& entry, Bytes datagram, TimeNs now);
     void receive_from_client(std::uint32_t index, Bytes datagram, TimeNs now);
-    void send_to_client(std::uint32_t index, PacketType type, Bytes body, TimeNs now);
-    void send_keep_alive(std::uint32_t index, TimeNs now);
+    void seal(std::uint32_t index, PacketType type, Bytes body, TimeNs now, PacketBatch& out);
+    void seal_keep_alive(std::uint32_t index, TimeNs now, PacketBatch& out);
+    void hand_over(std::uint32_t index, PacketBatch& batch);
     void end_client(std::uint32_t index, DisconnectReason reason, TimeNs now);
     void ignore(Ignored reason) { counters.count(reason); }
     void transmit(const Address& to, Bytes datagram);
@@ -77,6 +78,7 @@ struct NetcodeServer::State {
     ByteQueue<NetcodeServerEvent> events;
     NetcodeCounters counters;
     PacketScratch receive_scratch{}, send_scratch{};
+    PacketBatch sealed;  // of one client, handed over at once
 };
 
 }  // namespace orrery::protocol

@@ -102,7 +102,7 @@ bool open_packet(Bytes datagram, TypeMask allowed, std::uint64_t protocol_id, co
 }
 
 std::size_t seal_packet(PacketType type, std::uint64_t sequence, Bytes body, std::uint64_t protocol_id, const Key& key,
-                        PacketScratch& out) {
+                        std::span<std::uint8_t, kMaxSealedBytes> out) {
     assert(type != PacketType::request && body_size_is_valid(type, body.size()));
     std::size_t sequence_bytes = 1;
     while (sequence_bytes < 8 && (sequence >> (8 * sequence_bytes)) != 0) ++sequence_bytes;

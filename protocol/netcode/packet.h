@@ -65,9 +65,9 @@ using PacketScratch = std::array<std::uint8_t, kMaxSealedBytes>;
 bool open_packet(Bytes datagram, TypeMask allowed, std::uint64_t protocol_id, const Key& key, ReplayProtection* replay,
                  PacketScratch& scratch, OpenedPacket& out, Ignored& reason);
 
-// Returns the size of the datagram. `body` must have the right size for the type. `out` has room for kMaxSealedBytes.
+// Returns the size of the datagram. `body` must have the right size for the type.
 std::size_t seal_packet(PacketType type, std::uint64_t sequence, Bytes body, std::uint64_t protocol_id, const Key& key,
-                        PacketScratch& out);
+                        std::span<std::uint8_t, kMaxSealedBytes> out);
 
 // ---------------------------------------------------------------- bodies (behind the cryptography)
 

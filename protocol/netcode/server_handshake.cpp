@@ -104,7 +104,8 @@ void NetcodeServer::State::connect_client(const PendingClient& entry, Slot* repl
     by_address.emplace(slot.address, index);
     pending.drop(slot.address);  // `entry` is gone from here on
     ++counters.connections;
-    send_keep_alive(index, now);
+    seal_keep_alive(index, now, sealed);
+    hand_over(index, sealed);
 }
 
 // ---------------------------------------------------------------- tables

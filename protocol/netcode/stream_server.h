@@ -83,11 +83,9 @@ class StreamServer {
 
     // `payload` has 1 to kMaxPayloadBytes bytes. False: there is no such client, or the size is wrong.
     bool send_payload(std::uint32_t client_index, Bytes payload, TimeNs now);
-    // Whether the client takes packets now, and snapshots. What does not arrive soon only waits.
-    bool ready(std::uint32_t client_index) const { return unsent(client_index) <= kMaxUnsentBytes; }
-    bool ready_for_snapshot(std::uint32_t client_index) const {
-        return unsent(client_index) <= kMaxUnsentBeforeSnapshot;
-    }
+    // Of the client's connection, see StreamSink. The client takes packets up to kMaxUnsentBytes, and snapshots up to
+    // kMaxUnsentBeforeSnapshot: what does not arrive soon only waits.
+    std::size_t unsent(std::uint32_t client_index) const;
     // An event with the reason follows. The client is told it.
     void disconnect(std::uint32_t client_index, TimeNs now, DisconnectReason reason = DisconnectReason::by_server);
     void stop(TimeNs now);  // disconnects all; what comes later is ignored
@@ -127,7 +125,6 @@ class StreamServer {
     void update_waiting(Entries::iterator at, TimeNs now);
     void send(Slot& slot, Bytes message, TimeNs now);
     void crowd_out_oldest();
-    std::size_t unsent(std::uint32_t client_index) const;
 
     std::uint64_t protocol_id_;
     TokenGate& gate_;

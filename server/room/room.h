@@ -7,9 +7,9 @@
 // has left, and has nothing to do with slots (seats.h), nor with the indices inside of a transport.
 //
 //   receive()  stores a datagram for the next tick; stream_opened() and its like, what a stream did
-//   advance()  datagrams -> netcode -> sessions, messages -> streams -> sessions; then for each due tick: commands ->
-//   step -> hash -> recorder ->
-//              changes; after the last due tick: key frames and snapshots -> netcode -> sink
+//   advance()  datagrams -> netcode -> sessions, messages -> streams -> sessions;
+//              then for each due tick: commands -> step -> hash -> recorder -> changes;
+//              after the last one: key frames and snapshots, one task a client (room_sending.cpp) -> netcode -> sink
 #pragma once
 
 #include <array>
@@ -212,8 +212,6 @@ class Room {
     std::optional<std::uint32_t> index_for(std::uint64_t client_id, protocol::TimeNs now);
     void end_link(protocol::Transport transport, std::uint32_t link, protocol::DisconnectReason reason,
                   protocol::TimeNs now);
-    bool link_ready(const Client& client) const;
-    bool ready_for_snapshot(const Client& client) const;
     std::optional<std::uint16_t> free_slot() const;
     JoinAnswer ask_to_join(std::uint64_t client_id, const protocol::TokenIdentity& identity) const;
     std::optional<std::uint16_t> take_seat(const JoinAnswer& answer, std::uint64_t client_id);
@@ -236,7 +234,12 @@ class Room {
     void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
     const protocol::KeyFrame& present_key_frame(bool from_scene);
     void update_clients(protocol::TimeNs now);
-    void update_mirror(Client& client, bool may_join, protocol::TimeNs now);
+    void plan(Client& client, protocol::TimeNs now);
+    void write_all(protocol::TimeNs now);
+    void write(Client& client, protocol::TimeNs now) const;
+    void seal(Client& client, protocol::TimeNs now) const;
+    void hand_over(Client& client, protocol::TimeNs now);
+    std::size_t unsent(const Client& client) const;
     void flush(Client& client, protocol::TimeNs now);
 
     std::unique_ptr<sim::World> world_;
@@ -267,6 +270,7 @@ class Room {
     protocol::EventRule event_rule_;
     std::vector<protocol::WorldEvent> told_events_;             // of the last step
     std::vector<std::unique_ptr<Client>> clients_;              // by client index; null: no client
+    std::vector<Client*> receivers_;                            // in a tick: all clients, in order
     std::array<std::vector<std::uint32_t>, 2> client_of_link_;  // by transport and the index there
     Seats seats_;
     std::vector<std::uint16_t> vacates_;  // slots of the director that clients take

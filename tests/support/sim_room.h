@@ -165,6 +165,8 @@ struct SimRoomOptions {
     bool allow_mirror = false;
     double hold_seat_s = 0.0;
     protocol::StreamSink* streams = nullptr;  // see stream_room.h
+    sim::Executor* executor = nullptr;
+    protocol::DatagramSink* sink = nullptr;  // of the room, in the place of its endpoint
 };
 
 class SimRoom {
@@ -197,8 +199,10 @@ class SimRoom {
         config.events = options.events;
         config.serve_scene = options.serve_scene || options.allow_mirror;
         config.streams = options.streams;
+        config.executor = options.executor;
         config.allow_mirror = options.allow_mirror;
-        auto made = server::Room::create(config, scene, std::move(options.recorder), random_, endpoint_, now_);
+        protocol::DatagramSink& sink = options.sink ? *options.sink : endpoint_;
+        auto made = server::Room::create(config, scene, std::move(options.recorder), random_, sink, now_);
         if (!made) FAIL(made.error().to_string());
         room = std::move(made).value();
         room->set_observer(&truth);
@@ -248,6 +252,7 @@ class SimRoom {
             SimDatagram datagram;
             while (endpoint_.receive(datagram)) room->receive(datagram.from, datagram.bytes, now_);
             if (server_running) room->advance(now_, unix_now());
+            if (advanced) advanced();
             for (std::size_t i = 0; i < clients.size(); ++i) {
                 if (!clients[i]->runs) continue;
                 clients[i]->connection.set_control(protocol::to_wire(drive(i, room->world().tick())));
@@ -270,6 +275,7 @@ class SimRoom {
     std::unique_ptr<server::Room> room;
     std::vector<std::unique_ptr<SimClient>> clients;
     bool server_running = true;
+    std::function<void()> advanced;  // called after each Room::advance
 
   private:
     SeededRandom random_;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -39,7 +40,11 @@ class SimStreams final : public protocol::StreamSink {
         std::string text;
     };
 
+    // Sees each message as it is sent.
+    void set_tap(std::function<void(protocol::StreamConnection, protocol::Bytes)> tap) { tap_ = std::move(tap); }
+
     void send(protocol::StreamConnection connection, protocol::Bytes message) override {
+        if (tap_) tap_(connection, message);
         Pipe& pipe = pipes[connection];
         pipe.unsent.emplace_back(message.begin(), message.end());
         pipe.unsent_bytes += message.size();
@@ -68,6 +73,9 @@ class SimStreams final : public protocol::StreamSink {
     }
 
     std::map<protocol::StreamConnection, Pipe> pipes;
+
+  private:
+    std::function<void(protocol::StreamConnection, protocol::Bytes)> tap_;
 };
 
 class StreamPeer {

@@ -43,6 +43,45 @@ TEST_CASE("a client connects, learns its slot, and payloads pass both ways") {
     CHECK_FALSE(client.client.next_payload(got));
 }
 
+TEST_CASE("payloads that are sealed first and handed over later are what send_payload sends") {
+    const std::vector<std::uint8_t> first{1, 2, 3}, second(kMaxPayloadBytes, 9);
+    std::vector<std::vector<std::uint8_t>> at_once, later;
+    for (const bool in_two_steps : {false, true}) {
+        NetFixture net;
+        TestServer& server = net.add_server(test_server_config());
+        TestClient& client = net.add_client(client_address(1));
+        REQUIRE(client.client.connect(test_token(net.random, 42), net.now).ok());
+        net.run(0.1);
+        REQUIRE(client.client.state() == ClientState::connected);
+        auto& sent = in_two_steps ? later : at_once;
+        net.network.set_tap([&](const SimDatagram& datagram) { sent.push_back(datagram.bytes); });
+        if (!in_two_steps) {
+            CHECK(server.server->send_payload(0, first, net.now));
+            CHECK(server.server->send_payload(0, second, net.now));
+            continue;
+        }
+        PacketBatch sealed;
+        CHECK(server.server->seal_payload(0, first, net.now, sealed));
+        CHECK(server.server->seal_payload(0, second, net.now, sealed));
+        CHECK_FALSE(server.server->seal_payload(0, {}, net.now, sealed));
+        CHECK_FALSE(server.server->seal_payload(1, first, net.now, sealed));
+        CHECK(sealed.packets() == 2);
+        CHECK(sent.empty());
+        const NetcodeCounters before = server.server->counters();
+        server.server->hand_over(0, sealed);
+        CHECK(sealed.packets() == 0);
+        CHECK(server.server->counters().datagrams_sent == before.datagrams_sent + 2);
+
+        CHECK(server.server->seal_payload(0, first, net.now, sealed));
+        server.server->disconnect(0, net.now);
+        sent.resize(2);  // without the disconnects
+        server.server->hand_over(0, sealed);
+        CHECK(sealed.packets() == 0);
+        CHECK(sent.size() == 2);
+    }
+    CHECK(at_once == later);
+}
+
 TEST_CASE("clients connect over a network with loss, jitter, duplication and reordering") {
     for (std::uint64_t n = 1; n <= 8; ++n) {
         const std::uint64_t seed = orrery::test::seeded(n);
