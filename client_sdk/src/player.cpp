@@ -149,7 +149,7 @@ void WorldPlayer::keep() {
     world_->save(made.state);
     kept_bytes_ += made.state.size();
     kept_.insert(at, std::move(made));
-    while (kept_bytes_ > kMostKeptBytes && kept_.size() > 2) {
+    while (kept_bytes_ > most_kept_bytes_ && kept_.size() > 2) {
         spacing_ *= 2;
         std::erase_if(kept_, [&](const Kept& kept) { return kept.mark.tick % spacing_ != 0; });
         kept_bytes_ = 0;

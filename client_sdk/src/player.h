@@ -1,7 +1,7 @@
 // Plays a recording: steps its world with the recorded commands, compares hashes, and goes to any tick.
 //
 // States to go back to are the keyframes of the file, and states of its own that it keeps each `spacing_` ticks. When
-// these need more than kMostKeptBytes, each second one is dropped and the spacing doubles.
+// these need more than `most_kept_bytes`, each second one is dropped and the spacing doubles.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,8 @@ inline constexpr std::uint64_t kFirstSpacing = 30;  // ticks
 
 class WorldPlayer final : public Player {
   public:
-    explicit WorldPlayer(protocol::Bytes bytes) : source_(bytes) {}
+    explicit WorldPlayer(protocol::Bytes bytes, std::size_t most_kept_bytes = kMostKeptBytes)
+        : source_(bytes), most_kept_bytes_(most_kept_bytes) {}
     Result<Ok> open();
 
     const protocol::replay::FileHeader& header() const override { return header_; }
@@ -39,6 +40,7 @@ class WorldPlayer final : public Player {
     const std::vector<sim::ShapeDef>& shapes() const override { return world_->definition().shapes; }
     std::uint32_t body_count() const override { return static_cast<std::uint32_t>(picture_.bodies().size()); }
     const sim::World& world() const override { return *world_; }
+    std::size_t kept_bytes() const { return kept_bytes_; }  // of own states
 
   private:
     enum class Seen : std::uint8_t { no, equal, differs };
@@ -83,7 +85,7 @@ class WorldPlayer final : public Player {
 
     std::vector<Keyframe> keyframes_;  // in order of ticks, as the file has them
     std::vector<Kept> kept_;           // in order of ticks; the first is the start
-    std::size_t kept_bytes_ = 0;
+    std::size_t kept_bytes_ = 0, most_kept_bytes_;
     std::uint64_t spacing_ = kFirstSpacing;
 
     std::uint64_t last_tick_ = 0;
