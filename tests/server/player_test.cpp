@@ -172,6 +172,9 @@ TEST_CASE("a player shows the bodies as the recorded world had them, and names t
         CHECK(shown.numbers[3 * i] == body.pose.position.x);
         CHECK(shown.numbers[3 * i + 1] == body.pose.position.y);
         CHECK(shown.numbers[3 * i + 2] == body.pose.position.z);
+        const float* turned = &shown.numbers[3 * shown.ids.size() + 4 * i];
+        const sim::Quat& q = body.pose.orientation;
+        CHECK(std::array{turned[0], turned[1], turned[2], turned[3]} == std::array{q.x, q.y, q.z, q.w});
         orrery_body told{};
         told.struct_size = sizeof told;
         REQUIRE(orrery_player_get_body(opened.player, shown.ids[i], &told) == ORRERY_OK);
