@@ -92,9 +92,10 @@ export class Player {
   step(ticks = 1): boolean {
     return this.#check(this.#c.orrery_player_step(this.#player, ticks)) === C.OK;
   }
-  /** Goes to a tick, or to the last one, by at most `ticksAtMost` steps. False: it is on its way, to be called again. */
+  /** Goes to a tick, or to the last one, by at most `ticksAtMost` steps. False: it is on its way; call it again. */
   seek(tick: number, ticksAtMost = 0xffff_ffff): boolean {
-    return this.#check(this.#c.orrery_player_seek(this.#player, BigInt(Math.max(0, Math.floor(tick))), ticksAtMost)) === C.OK;
+    const to = BigInt(Math.max(0, Math.floor(tick)));
+    return this.#check(this.#c.orrery_player_seek(this.#player, to, ticksAtMost)) === C.OK;
   }
   /** Looks for damage ahead, in about so many more bytes of the file, without stepping. False: all was read. */
   check(bytes: number): boolean {

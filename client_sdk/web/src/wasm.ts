@@ -144,7 +144,8 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await answer.arrayBuffer());
 }
 
-/** Loads a module and checks that its structs are those of layout.ts. `decompress`: of a Zstandard frame, for replays. */
+/** Loads a module and checks that its structs are those of layout.ts. `decompress` is for replays: of a Zstandard
+ * frame. */
 export async function load(source: WasmSource, decompress?: (frame: Uint8Array) => Uint8Array): Promise<Memory> {
   const module = await compile(source);
   // Of WASI the module has what an assertion that fails needs to say so; of its own, a clock for a mirror's rollbacks.
