@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "client_sdk/src/api_tools.h"
 #include "client_sdk/src/connection.h"
 #include "client_sdk/src/datagram_link.h"
 #include "client_sdk/src/interpolation.h"
@@ -43,29 +44,6 @@ static_assert(ORRERY_NO_TEMPLATE == sim::kNone);
 
 namespace {
 
-template <class Struct>
-bool takes(const Struct* out) {
-    return out && out->struct_size >= sizeof out->struct_size;
-}
-
-// Copies as many bytes as both sides know; the size field stays the caller's.
-template <class Struct>
-orrery_status give(Struct& mine, Struct* out) {
-    if (!takes(out)) return ORRERY_INVALID_ARGUMENT;
-    mine.struct_size = out->struct_size;
-    std::memcpy(out, &mine, out->struct_size < sizeof mine ? out->struct_size : sizeof mine);
-    return ORRERY_OK;
-}
-
-sim::BodyId body_of(orrery_body_id id) {
-    return {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32)};
-}
-template <class Id>
-std::uint64_t id_of(Id id) {
-    static_assert(ORRERY_NO_BODY == UINT64_MAX && ORRERY_NO_JOINT == UINT64_MAX);
-    return id.valid() ? (static_cast<std::uint64_t>(id.generation) << 32) | id.index : UINT64_MAX;
-}
-
 orrery_status status_of(protocol::SendStatus status) {
     switch (status) {
         case protocol::SendStatus::ok:
@@ -82,11 +60,6 @@ orrery_status status_of(protocol::SendStatus status) {
     return ORRERY_WRONG_STATE;
 }
 
-void give_bytes(protocol::Bytes value, const uint8_t** bytes, size_t* size) {
-    if (bytes) *bytes = value.data();
-    if (size) *size = value.size();
-}
-
 PlayoutLimits limits_of(const orrery_client_config& config) {
     PlayoutLimits limits;
     if (config.min_delay_ticks_x10 != 0) limits.min_delay_ticks = config.min_delay_ticks_x10 * 0.1;
@@ -100,36 +73,6 @@ protocol::ClientHello hello_of(const orrery_client_config& config) {
     hello.engine_version = config.engine_version;
     hello.scene_hash = config.scene_hash;
     return hello;
-}
-
-// No exception crosses the C interface: the standard library throws only where memory is out. In WebAssembly, which is
-// built without exceptions, that ends the module.
-template <class Function>
-orrery_status guarded(Function function) {
-#if defined(__cpp_exceptions)
-    try {
-        return function();
-    } catch (...) {
-        return ORRERY_OUT_OF_MEMORY;
-    }
-#else
-    return function();
-#endif
-}
-
-void write3(float* to, std::uint32_t i, const sim::Vec3& v) {
-    if (!to) return;
-    to[3 * i] = v.x;
-    to[3 * i + 1] = v.y;
-    to[3 * i + 2] = v.z;
-}
-
-void write4(float* to, std::uint32_t i, const sim::Quat& q) {
-    if (!to) return;
-    to[4 * i] = q.x;
-    to[4 * i + 1] = q.y;
-    to[4 * i + 2] = q.z;
-    to[4 * i + 3] = q.w;
 }
 
 }  // namespace
@@ -186,6 +129,8 @@ const char* orrery_status_name(orrery_status status) {
             return "too many messages in a second";
         case ORRERY_UNSUPPORTED:
             return "unsupported";
+        case ORRERY_UNREADABLE:
+            return "the recording cannot be played";
         case ORRERY_QUEUE_FULL:
             return "too many messages are on their way";
         default:
@@ -510,13 +455,7 @@ orrery_status orrery_client_get_shape(const orrery_client* client, uint32_t shap
     const ClientSession* session = client->playing();
     if (!session) return ORRERY_WRONG_STATE;
     if (shape >= session->shapes().size()) return ORRERY_EMPTY;
-    const sim::ShapeDef& def = session->shapes()[shape];
-    orrery_shape mine{};
-    mine.type = static_cast<std::int32_t>(def.type);
-    mine.radius = def.radius;
-    mine.half_height = def.half_height;
-    write3(mine.half_extents, 0, def.half_extents);
-    return give(mine, out);
+    return give_shape(session->shapes()[shape], out);
 }
 
 orrery_status orrery_client_get_body(const orrery_client* client, orrery_body_id id, orrery_body* out) {
@@ -554,19 +493,6 @@ orrery_body_id orrery_client_own_body(const orrery_client* client) {
 }
 
 namespace {
-
-// Fills in one body, as far as there is room.
-void give_sample(orrery_samples& samples, sim::BodyId id, const protocol::Motion& motion) {
-    const std::uint32_t i = samples.count;
-    ++samples.available;
-    if (i >= samples.capacity) return;
-    if (samples.ids) samples.ids[i] = id_of(id);
-    write3(samples.positions, i, motion.pose.position);
-    write4(samples.orientations, i, motion.pose.orientation);
-    write3(samples.linear_velocities, i, motion.linear_velocity);
-    write3(samples.angular_velocities, i, motion.angular_velocity);
-    ++samples.count;
-}
 
 orrery_status sample_mirror(orrery_client& client, Mirror& mirror, uint64_t now_ns, orrery_samples& samples) {
     samples.tick = mirror.picture(now_ns, samples.tick, client.shown);

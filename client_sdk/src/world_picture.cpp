@@ -56,7 +56,7 @@ void WorldPicture::at(double part, std::vector<ShownBody>& out) const {
     for (const sim::BodyMotion& body : now_) {
         while (old < before_.size() && before_[old].id.index < body.id.index) ++old;
         ShownBody shown{body.id, body.pose, body.linear_velocity, body.angular_velocity};
-        if (old < before_.size() && before_[old].id == body.id) {
+        if (share < 1.0f && old < before_.size() && before_[old].id == body.id) {
             shown.pose.position = between(before_[old].pose.position, body.pose.position, share);
             shown.pose.orientation = between(before_[old].pose.orientation, body.pose.orientation, share);
         }

@@ -16,7 +16,7 @@ class WorldPicture {
     void take(const sim::World& world, bool jumped);
     std::uint64_t tick() const { return tick_; }
     const std::vector<sim::BodyMotion>& bodies() const { return now_; }
-    // At `part` of the way from the tick before the last to the last, 0 to 1.
+    // At `part` of the way from the tick before the last to the last, 0 to 1, which is exactly the last.
     void at(double part, std::vector<ShownBody>& out) const;
 
   private:

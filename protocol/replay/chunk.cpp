@@ -1,11 +1,8 @@
 #include "protocol/replay/chunk.h"
 
-#include <sodium.h>
 #include <xxhash.h>
-#include <zstd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -15,8 +12,9 @@ namespace orrery::protocol::replay {
 
 namespace {
 
-constexpr int kZstdLevel = 3;
 constexpr std::size_t kSequenceOffset = 16;
+constexpr const char* kCutOff = "the file ends before the bytes that a chunk header announces";
+constexpr const char* kUnreadablePlace = "the file cannot be read at this place";
 
 std::uint64_t load_u64(const std::uint8_t* bytes) { return ByteReader({bytes, 8}).u64(); }
 
@@ -27,15 +25,6 @@ void store_u64(std::uint64_t value, std::uint8_t* out) {
 bool known(std::uint8_t kind) {
     return kind >= static_cast<std::uint8_t>(ChunkKind::file_header) &&
            kind <= static_cast<std::uint8_t>(ChunkKind::end);
-}
-
-using Trailer = std::array<std::uint8_t, kTrailerBytes>;
-
-Trailer make_trailer(std::span<const std::uint8_t> payload, const Chain& chain) {
-    Trailer trailer;
-    store_u64(payload_checksum(payload), trailer.data());
-    std::copy(chain.begin(), chain.end(), trailer.begin() + 8);
-    return trailer;
 }
 
 }  // namespace
@@ -57,15 +46,11 @@ std::uint64_t payload_checksum(std::span<const std::uint8_t> payload) {
     return XXH3_64bits(payload.data(), payload.size());
 }
 
-Chain next_chain(const Chain& before, const HeaderBytes& header, std::span<const std::uint8_t> payload) {
-    Chain chain;
-    crypto_generichash_state state;
-    crypto_generichash_init(&state, nullptr, 0, kChainBytes);
-    crypto_generichash_update(&state, before.data(), before.size());
-    crypto_generichash_update(&state, header.data(), header.size());
-    crypto_generichash_update(&state, payload.data(), payload.size());
-    crypto_generichash_final(&state, chain.data(), chain.size());
-    return chain;
+Trailer make_trailer(std::span<const std::uint8_t> payload, const Chain& chain) {
+    Trailer trailer;
+    store_u64(payload_checksum(payload), trailer.data());
+    std::copy(chain.begin(), chain.end(), trailer.begin() + 8);
+    return trailer;
 }
 
 bool MemorySource::read(std::uint64_t offset, std::span<std::uint8_t> out) const {
@@ -74,54 +59,9 @@ bool MemorySource::read(std::uint64_t offset, std::span<std::uint8_t> out) const
     return true;
 }
 
-// ---------------------------------------------------------------- writing
-
-ChunkWriter::ChunkWriter() : zstd_(ZSTD_createCCtx()) {
-    if (!zstd_) std::abort();             // out of memory
-    if (sodium_init() < 0) std::abort();  // lets libsodium pick its fastest BLAKE2b
+ChunkReader::ChunkReader(const Source& source, const Position& start) : source_(source), position_(start) {
+    begin_chains();
 }
-ChunkWriter::~ChunkWriter() { ZSTD_freeCCtx(zstd_); }
-
-bool ChunkWriter::compress(ChunkKind kind, std::span<const std::uint8_t> payload) {
-    if (payload.size() < kCompressFromBytes) return false;
-    compressed_.resize(ZSTD_compressBound(payload.size()));
-    const std::size_t size =
-        ZSTD_compressCCtx(zstd_, compressed_.data(), compressed_.size(), payload.data(), payload.size(), kZstdLevel);
-    if (ZSTD_isError(size) || size >= payload.size() || payload.size() > max_unpacked_bytes(kind, size)) return false;
-    compressed_.resize(size);
-    return true;
-}
-
-Result<Ok> ChunkWriter::append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out) {
-    if (payload.size() > max_payload_bytes(kind))
-        return Error{ErrorCode::limit_reached, "replay chunk " + std::to_string(sequence_),
-                     std::to_string(payload.size()) + " bytes are too many for a chunk, which has at most " +
-                         std::to_string(max_payload_bytes(kind)) +
-                         (max_payload_bytes(kind) == kMaxTickBytes ? " (kMaxTickBytes)" : " (kMaxPayloadBytes)")};
-    ChunkHeader header{.kind = kind, .sequence = sequence_};
-    if (compress(kind, payload)) {
-        header.flags = kFlagZstd;
-        payload = compressed_;
-    }
-    header.length = payload.size();
-    const HeaderBytes bytes = encode_header(header);
-    chain_ = next_chain(chain_, bytes, payload);
-    ++sequence_;
-    const Trailer trailer = make_trailer(payload, chain_);
-    out.insert(out.end(), bytes.begin(), bytes.end());
-    out.insert(out.end(), payload.begin(), payload.end());
-    out.insert(out.end(), trailer.begin(), trailer.end());
-    return Ok{};
-}
-
-// ---------------------------------------------------------------- reading
-
-ChunkReader::ChunkReader(const Source& source, const Position& start)
-    : source_(source), position_(start), zstd_(ZSTD_createDCtx()) {
-    if (!zstd_) std::abort();  // out of memory
-    if (sodium_init() < 0) std::abort();
-}
-ChunkReader::~ChunkReader() { ZSTD_freeDCtx(zstd_); }
 
 ReadStatus ChunkReader::stop(ReadStatus status, std::uint64_t offset, const char* message) {
     status_ = status;
@@ -147,11 +87,31 @@ ReadStatus ChunkReader::next(Chunk& chunk) {
         if (decompress(header.kind) != ReadStatus::chunk) return status_;
         chunk.payload = {plain_.get(), plain_size_};
     }
+    advance(header, chain);
+    return ReadStatus::chunk;
+}
+
+ReadStatus ChunkReader::skip(ChunkKind& kind) {
+    if (status_ != ReadStatus::chunk) return status_;
+    ChunkHeader header;
+    HeaderBytes bytes;
+    if (read_header(header, bytes) != ReadStatus::chunk) return status_;
+    const std::uint64_t left = source_.size() - position_.offset - kHeaderBytes;
+    if (left < header.length || left - header.length < kTrailerBytes)
+        return stop(ReadStatus::torn, position_.offset, kCutOff);
+    Chain chain;
+    if (!source_.read(position_.offset + kHeaderBytes + header.length + kTrailerBytes - kChainBytes, chain))
+        return stop(ReadStatus::unreadable, position_.offset, kUnreadablePlace);
+    kind = header.kind;
+    advance(header, chain);
+    return ReadStatus::chunk;
+}
+
+void ChunkReader::advance(const ChunkHeader& header, const Chain& chain) {
     position_.offset += kHeaderBytes + header.length + kTrailerBytes;
     position_.sequence += 1;
     position_.chain = chain;
     position_.ended = header.kind == ChunkKind::end;
-    return ReadStatus::chunk;
 }
 
 ReadStatus ChunkReader::read_header(ChunkHeader& header, HeaderBytes& bytes) {
@@ -164,7 +124,7 @@ ReadStatus ChunkReader::read_header(ChunkHeader& header, HeaderBytes& bytes) {
     if (position_.ended) return stop(ReadStatus::corrupt, offset, "bytes follow the end chunk; use an undamaged copy");
     const std::size_t have = static_cast<std::size_t>(std::min<std::uint64_t>(size - offset, kHeaderBytes));
     if (!source_.read(offset, std::span(bytes).first(have)))
-        return stop(ReadStatus::unreadable, offset, "the file cannot be read at this place");
+        return stop(ReadStatus::unreadable, offset, kUnreadablePlace);
     if (check_header(bytes, have, header) != ReadStatus::chunk) return status_;
     if (have < kHeaderBytes) return stop(ReadStatus::torn, offset, "the file ends inside a chunk header");
     return ReadStatus::chunk;
@@ -220,13 +180,12 @@ ReadStatus ChunkReader::check_header(const HeaderBytes& bytes, std::size_t have,
 ReadStatus ChunkReader::read_payload(const ChunkHeader& header, const HeaderBytes& bytes, Chain& chain) {
     const std::uint64_t offset = position_.offset + kHeaderBytes;
     const std::uint64_t left = source_.size() - std::min(source_.size(), offset);
-    if (left < header.length)
-        return stop(ReadStatus::torn, position_.offset, "the file ends before the bytes that a chunk header announces");
+    if (left < header.length) return stop(ReadStatus::torn, position_.offset, kCutOff);
     stored_.resize(static_cast<std::size_t>(header.length));
     Trailer trailer;
     const std::size_t have = static_cast<std::size_t>(std::min<std::uint64_t>(left - header.length, kTrailerBytes));
     if (!source_.read(offset, stored_) || !source_.read(offset + header.length, std::span(trailer).first(have)))
-        return stop(ReadStatus::unreadable, offset, "the file cannot be read at this place");
+        return stop(ReadStatus::unreadable, offset, kUnreadablePlace);
 
     chain = next_chain(position_.chain, bytes, stored_);
     const Trailer good = make_trailer(stored_, chain);
@@ -237,31 +196,28 @@ ReadStatus ChunkReader::read_payload(const ChunkHeader& header, const HeaderByte
                    : stop(ReadStatus::corrupt, offset,
                           "a chunk's chain hash does not continue that of the chunk before it; use an undamaged copy");
     }
-    if (have < kTrailerBytes)
-        return stop(ReadStatus::torn, position_.offset, "the file ends before the bytes that a chunk header announces");
+    if (have < kTrailerBytes) return stop(ReadStatus::torn, position_.offset, kCutOff);
     return ReadStatus::chunk;
 }
 
 ReadStatus ChunkReader::decompress(ChunkKind kind) {
     const auto corrupt = [&](const char* message) { return stop(ReadStatus::corrupt, position_.offset, message); };
     // The stated size bounds the allocation, the buffer bounds the decompression.
-    const unsigned long long size = ZSTD_getFrameContentSize(stored_.data(), stored_.size());
-    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
-        return corrupt("a compressed chunk does not state its size; use an undamaged copy");
-    if (size > max_payload_bytes(kind))
+    const std::optional<std::uint64_t> size = Unpacker::stated_size(stored_);
+    if (!size) return corrupt("a compressed chunk does not state its size; use an undamaged copy");
+    if (*size > max_payload_bytes(kind))
         return corrupt("a chunk decompresses to more bytes than a chunk of its kind may have; use an undamaged copy");
-    if (size > max_unpacked_bytes(kind, stored_.size()))
+    if (*size > max_unpacked_bytes(kind, stored_.size()))
         return corrupt("a chunk decompresses to more bytes than its compressed size allows; use an undamaged copy");
-    if (ZSTD_findFrameCompressedSize(stored_.data(), stored_.size()) != stored_.size())
+    if (!Unpacker::is_one_frame(stored_))
         return corrupt("a compressed chunk is not exactly one frame; use an undamaged copy");
-    plain_size_ = static_cast<std::size_t>(size);
+    plain_size_ = static_cast<std::size_t>(*size);
     if (plain_size_ > plain_room_) {
         plain_ =
             std::make_unique_for_overwrite<std::uint8_t[]>(plain_size_);  // not cleared first: that takes as long again
         plain_room_ = plain_size_;
     }
-    const std::size_t got = ZSTD_decompressDCtx(zstd_, plain_.get(), plain_size_, stored_.data(), stored_.size());
-    if (ZSTD_isError(got) || got != plain_size_)
+    if (!unpacker_.unpack(stored_, {plain_.get(), plain_size_}))
         return corrupt("a chunk cannot be decompressed; use an undamaged copy");
     return ReadStatus::chunk;
 }

@@ -7,19 +7,19 @@
 #include <span>
 #include <vector>
 
+#include "protocol/replay/chain.h"
 #include "protocol/replay/format.h"
+#include "protocol/replay/unpack.h"
 #include "sim/base/result.h"
 
 struct ZSTD_CCtx_s;
-struct ZSTD_DCtx_s;
 
 namespace orrery::protocol::replay {
 
-using HeaderBytes = std::array<std::uint8_t, kHeaderBytes>;
-
 HeaderBytes encode_header(const ChunkHeader& header);
 std::uint64_t payload_checksum(std::span<const std::uint8_t> payload);
-Chain next_chain(const Chain& before, const HeaderBytes& header, std::span<const std::uint8_t> payload);
+using Trailer = std::array<std::uint8_t, kTrailerBytes>;
+Trailer make_trailer(std::span<const std::uint8_t> payload, const Chain& chain);
 
 // The source of a replay's bytes. Several threads may read at once.
 class Source {
@@ -89,12 +89,13 @@ struct Chunk {
 class ChunkReader {
   public:
     explicit ChunkReader(const Source& source, const Position& start = {});
-    ~ChunkReader();
     ChunkReader(const ChunkReader&) = delete;
     ChunkReader& operator=(const ChunkReader&) = delete;
 
     // After any status other than `chunk`, every call returns that status again.
     ReadStatus next(Chunk& chunk);
+    // As next(), but reads the chunk's header and chain hash alone: nothing of the payload is checked.
+    ReadStatus skip(ChunkKind& kind);
 
     const Position& position() const { return position_; }  // after the last chunk that was read
     const Error& error() const { return error_; }           // torn, corrupt, unreadable
@@ -106,13 +107,14 @@ class ChunkReader {
     ReadStatus check_header(const HeaderBytes& bytes, std::size_t have, ChunkHeader& header);
     ReadStatus read_payload(const ChunkHeader& header, const HeaderBytes& bytes, Chain& chain);
     ReadStatus decompress(ChunkKind kind);
+    void advance(const ChunkHeader& header, const Chain& chain);
 
     const Source& source_;
     Position position_;
     ReadStatus status_ = ReadStatus::chunk;
     Error error_;
     std::uint64_t error_offset_ = 0;
-    ZSTD_DCtx_s* zstd_;
+    Unpacker unpacker_;
     std::vector<std::uint8_t> stored_;
     std::unique_ptr<std::uint8_t[]> plain_;
     std::size_t plain_size_ = 0, plain_room_ = 0;

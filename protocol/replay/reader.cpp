@@ -102,4 +102,22 @@ Survey survey(const Source& source) {
     return result;
 }
 
+Outline outline(const Source& source, const Position& start) {
+    Outline result;
+    result.marks.push_back(Mark{.position = start, .tick = 0, .keyframe = false});
+    ChunkReader chunks(source, start);
+    for (;;) {
+        const Position before = chunks.position();
+        ChunkKind kind{};
+        result.status = chunks.skip(kind);
+        if (result.status != ReadStatus::chunk) break;
+        if (kind == ChunkKind::tick) ++result.ticks;
+        if (kind == ChunkKind::keyframe)
+            result.marks.push_back(Mark{.position = before, .tick = result.ticks, .keyframe = true});
+    }
+    result.error = chunks.error();
+    result.error_offset = chunks.error_offset();
+    return result;
+}
+
 }  // namespace orrery::protocol::replay

@@ -73,4 +73,17 @@ struct Survey {
 };
 Survey survey(const Source& source);
 
+// What the headers of the chunks say, without what they hold: found in a short time for a long file. Only a reader that
+// goes through the file shows whether it is true.
+struct Outline {
+    ReadStatus status = ReadStatus::closed;  // as in Survey, of the headers
+    Error error;
+    std::uint64_t error_offset = 0;
+    std::uint64_t ticks = 0;
+    std::vector<Mark>
+        marks;  // the start and each keyframe, in order of ticks; their chain hashes are those of the file
+};
+// `start`: after the file header.
+Outline outline(const Source& source, const Position& start);
+
 }  // namespace orrery::protocol::replay

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <memory>
 
 namespace orrery::protocol::replay {
@@ -29,12 +28,6 @@ struct Run {
     std::vector<Stretch> stretches;
     std::atomic<std::uint64_t> first_bad{~std::uint64_t{0}};  // later stretches need not be finished
 };
-
-std::string differing_leaf(const sim::HashTree& a, const sim::HashTree& b) {
-    for (std::size_t i = 0; i < sim::kSubsystemCount; ++i)
-        if (a.leaves[i] != b.leaves[i]) return std::string(sim::subsystem_name(static_cast<sim::Subsystem>(i)));
-    return "root";
-}
 
 void diverge(Run& run, Stretch& stretch, std::uint64_t tick, std::string subsystem) {
     stretch.divergent_tick = tick;
@@ -72,7 +65,8 @@ void follow(Run& run, Stretch& stretch, ReplayReader& reader, World& world) {
             return;
         }
         const sim::HashTree hash = world.hash();
-        if (hash != record.hash) return diverge(run, stretch, record.tick, differing_leaf(hash, record.hash));
+        if (hash != record.hash)
+            return diverge(run, stretch, record.tick, std::string(differing_part(hash, record.hash)));
         stretch.equal_until = record.tick;
     }
 }
@@ -154,24 +148,6 @@ std::string_view verdict_name(Verdict verdict) {
             break;
     }
     return "unreadable";
-}
-
-Result<std::shared_ptr<const sim::Definition>> recorded_definition(const FileHeader& header, const SceneLoader& load) {
-    if (header.engine_version != sim::kEngineVersion)
-        return Error{ErrorCode::version_mismatch, "file header",
-                     "recorded by engine version " + std::to_string(header.engine_version) +
-                         ", this is engine version " + std::to_string(sim::kEngineVersion) +
-                         ": verify it with the version that recorded it"};
-    if (header.leaves != sim::kSubsystemCount)
-        return Error{ErrorCode::corrupt, "file header",
-                     "its hash trees have another number of leaves than this engine's: verify it with the version that "
-                     "recorded it"};
-    auto def = load(header);
-    if (!def) return def.error();
-    if (std::bit_cast<std::uint32_t>(def->tick_rate_hz) != std::bit_cast<std::uint32_t>(header.tick_rate_hz))
-        return Error{ErrorCode::corrupt, "file header",
-                     "the recorded tick rate differs from that of the recorded scene; use an undamaged copy"};
-    return sim::Definition::create(std::move(def).value());
 }
 
 VerifyReport verify(const Source& source, const VerifyOptions& options) {

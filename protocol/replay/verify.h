@@ -2,22 +2,14 @@
 // every tick's hash tree and every keyframe's bytes with the record. It has no file, clock or thread.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "orrery/sim.hpp"
 #include "protocol/replay/reader.h"
+#include "protocol/replay/recorded.h"
 
 namespace orrery::protocol::replay {
-
-// Makes the definition of the recorded scene, and compares its hash with the one in the header.
-using SceneLoader = std::function<Result<sim::WorldDef>(const FileHeader& header)>;
-
-// The definition of a recording, if this engine can simulate it again: of this engine version, and with a scene that
-// loads and has the tick rate of the header. Else the error says what to do.
-Result<std::shared_ptr<const sim::Definition>> recorded_definition(const FileHeader& header, const SceneLoader& load);
 
 struct VerifyOptions {
     sim::Target target = sim::Target::automatic;

@@ -30,17 +30,6 @@ bool proved(const VerifyReport& report) { return report.verdict != Verdict::unre
 
 }  // namespace
 
-Result<sim::WorldDef> load_recorded_scene(const protocol::replay::FileHeader& header, std::uint64_t max_bodies) {
-    protocol::SceneCaps caps;
-    caps.max_bodies = max_bodies;
-    auto scene = protocol::load_scene(header.scene, "the recorded scene", {}, caps);
-    if (!scene) return scene.error();
-    if (scene->scene_hash != header.scene_hash)
-        return Error{ErrorCode::corrupt, "file header",
-                     "the recorded scene has another hash than the file header states; use an undamaged copy"};
-    return std::move(scene->world);
-}
-
 VerifiedReplay verify_replay(const std::string& path, const VerifySettings& settings) {
     VerifiedReplay result{.path = path, .report = {}};
     auto source = ReplaySource::open(path);
@@ -58,7 +47,7 @@ VerifiedReplay verify_replay(const std::string& path, const VerifySettings& sett
     options.stretches = settings.parallel > 1 ? pool.get() : nullptr;
     options.rig_device = settings.rig_device;
     options.load_scene = [&settings](const protocol::replay::FileHeader& header) {
-        return load_recorded_scene(header, settings.max_bodies);
+        return protocol::replay::load_recorded_scene(header, settings.max_bodies);
     };
 
     const auto begin = std::chrono::steady_clock::now();

@@ -10,9 +10,6 @@
 
 namespace orrery::server {
 
-// Loads the scene of a recording and compares its hash with the one in the header.
-Result<sim::WorldDef> load_recorded_scene(const protocol::replay::FileHeader& header, std::uint64_t max_bodies);
-
 struct VerifySettings {
     std::vector<std::string> replays;
     sim::Target target = sim::Target::automatic;

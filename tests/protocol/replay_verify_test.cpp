@@ -11,7 +11,9 @@
 
 using namespace orrery;
 using namespace orrery::protocol::replay;
+using test::Edit;
 using test::record_small_world;
+using test::rewritten;
 using test::verify_small_world;
 using Bytes = std::vector<std::uint8_t>;
 
@@ -34,36 +36,6 @@ class ThreadExecutor final : public sim::Executor {
   private:
     std::uint32_t workers_;
 };
-
-// Writes the records anew with checksums that hold, each after an edit.
-struct Edit {
-    std::function<void(FileHeader&)> header;
-    std::function<void(TickRecord&)> tick;
-    std::function<void(std::uint64_t tick, Bytes& state)> keyframe;
-};
-
-Bytes rewritten(const Bytes& file, const Edit& edit) {
-    const MemorySource source(file);
-    ReplayReader reader(source);
-    FileHeader header = reader.begin().value();
-    if (edit.header) edit.header(header);
-    Bytes out;
-    ReplayWriter writer;
-    test::append(out, writer.begin(header));
-    for (auto kind = reader.next(); kind != ReplayReader::Kind::stop; kind = reader.next()) {
-        if (kind == ReplayReader::Kind::tick) {
-            TickRecord record = reader.tick();
-            if (edit.tick) edit.tick(record);
-            test::append(out, writer.tick(record.tick, record.commands, record.hash, record.slip_ns));
-        } else {
-            Bytes state(reader.keyframe().state.begin(), reader.keyframe().state.end());
-            if (edit.keyframe) edit.keyframe(reader.keyframe().tick, state);
-            test::append(out, writer.keyframe(state));
-        }
-    }
-    test::append(out, writer.end());
-    return out;
-}
 
 // Counts the reads.
 class CountingSource final : public Source {

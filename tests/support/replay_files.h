@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "protocol/replay/reader.h"
@@ -95,6 +96,37 @@ inline std::vector<std::uint8_t> made_up_replay(const MadeUp& want) {
     }
     if (want.closed) append(file, writer.end());
     return file;
+}
+
+// Writes the records anew with checksums that hold, each after an edit.
+struct Edit {
+    std::function<void(protocol::replay::FileHeader&)> header{};
+    std::function<void(protocol::replay::TickRecord&)> tick{};
+    std::function<void(std::uint64_t tick, std::vector<std::uint8_t>& state)> keyframe{};
+};
+
+inline std::vector<std::uint8_t> rewritten(std::span<const std::uint8_t> file, const Edit& edit) {
+    using namespace protocol::replay;
+    const MemorySource source(file);
+    ReplayReader reader(source);
+    FileHeader header = reader.begin().value();
+    if (edit.header) edit.header(header);
+    std::vector<std::uint8_t> out;
+    ReplayWriter writer;
+    append(out, writer.begin(header));
+    for (auto kind = reader.next(); kind != ReplayReader::Kind::stop; kind = reader.next()) {
+        if (kind == ReplayReader::Kind::tick) {
+            TickRecord record = reader.tick();
+            if (edit.tick) edit.tick(record);
+            append(out, writer.tick(record.tick, record.commands, record.hash, record.slip_ns));
+        } else {
+            std::vector<std::uint8_t> state(reader.keyframe().state.begin(), reader.keyframe().state.end());
+            if (edit.keyframe) edit.keyframe(reader.keyframe().tick, state);
+            append(out, writer.keyframe(state));
+        }
+    }
+    append(out, writer.end());
+    return out;
 }
 
 inline protocol::replay::Survey survey_bytes(std::span<const std::uint8_t> bytes) {

@@ -61,6 +61,8 @@ extern "C" {
 
 /* A client. */
 typedef struct orrery_client orrery_client;
+/* A player of a recording. */
+typedef struct orrery_player orrery_player;
 
 /* Names a body as long as it exists on the server: index in the low 32 bits, generation in the high 32 bits. Indices
  * are used again; the generation tells one body from the next. */
@@ -71,7 +73,7 @@ typedef int32_t orrery_status;
 /* Values of orrery_status. */
 enum {
     ORRERY_OK = 0,                /* done */
-    ORRERY_EMPTY = 1,             /* no event is waiting; no such body, shape or key of the board */
+    ORRERY_EMPTY = 1,             /* no event is waiting; no such body, shape or key of the board; no more ticks */
     ORRERY_INVALID_ARGUMENT = -1, /* a null pointer, a size out of range, or struct_size is not set */
     ORRERY_INVALID_TOKEN = -2,    /* not a connect token of this protocol */
     ORRERY_WRONG_STATE = -3,      /* the client's state (orrery_client_get_state()) does not allow it */
@@ -81,7 +83,8 @@ enum {
     ORRERY_TOO_LARGE = -7,        /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
     ORRERY_RATE_LIMITED = -8,     /* more messages, or bytes of messages, than a client may send in a second */
     ORRERY_QUEUE_FULL = -9,       /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
-    ORRERY_UNSUPPORTED = -10      /* this build of the library cannot do it */
+    ORRERY_UNSUPPORTED = -10,     /* this build of the library cannot do it */
+    ORRERY_UNREADABLE = -11       /* the recording cannot be played */
 };
 /* A short English text for a status, for example "wrong state". Never null; valid for ever. */
 ORRERY_API const char* orrery_status_name(orrery_status status);
@@ -558,6 +561,96 @@ typedef struct orrery_mirror_stats {
 } orrery_mirror_stats;
 /* ORRERY_WRONG_STATE: the client's mode is not ORRERY_MODE_MIRROR. */
 ORRERY_API orrery_status orrery_client_get_mirror_stats(const orrery_client* client, orrery_mirror_stats* stats);
+
+/* ----------------------------------------------------------------------------------------------------- replays */
+
+/* A player steps the world of a recording (a file that ends in .orr) with the recorded commands, without a server, and
+ * compares the hash of each tick, and the whole state at each keyframe, with what was recorded. It needs no client.
+ * Threads: as for clients.
+ *
+ *   orrery_player_open(bytes, size, &player, text, sizeof text);
+ *   each frame: orrery_player_step(player, 1); orrery_player_sample(player, 1.0, &samples);
+ *   orrery_player_get_verdict(player, &verdict); orrery_player_close(player);
+ *
+ * Opens a recording, before its first tick. The bytes are not copied: they stay as they are until
+ * orrery_player_close(). Of a long file only the scene and the headers of the chunks are read here; a tick is checked
+ * when it is stepped. `text`, which may be null, gets a reason of at most text_size bytes with the 0 at its end, "" for
+ * none. ORRERY_UNREADABLE: not a recording, damaged at its start, or recorded by another engine version; `text` says
+ * it. ORRERY_UNSUPPORTED: this build of the library does not simulate. After a failure *player is null. */
+ORRERY_API orrery_status orrery_player_open(const uint8_t* bytes, size_t size, orrery_player** player, char* text,
+                                            size_t text_size);
+/* Frees a player. Null is allowed. */
+ORRERY_API void orrery_player_close(orrery_player* player);
+
+/* What a recording is, and where its player stands. */
+typedef struct orrery_player_info {
+    uint32_t struct_size;     /* set by the caller: sizeof of this struct */
+    float tick_rate_hz;       /* ticks in a second */
+    uint64_t first_tick;      /* 0: the scene as it is before the first step */
+    uint64_t last_tick;       /* of those that can be stepped: the last one before a damaged place */
+    uint64_t tick;            /* that the world is at */
+    uint32_t engine_version;  /* that recorded */
+    uint32_t program_version; /* engine version of this library */
+    int32_t complete;         /* 1: the recording was closed at its end; 0: the end is missing */
+    uint32_t keyframes;       /* whole states in the file */
+    uint64_t bytes;           /* size of the file */
+    uint64_t start_unix_s;    /* when the recording began: seconds since 1970, UTC */
+    uint64_t scene_hash;      /* of the recorded scene */
+    uint32_t shape_count;     /* shapes that orrery_player_get_shape() gives */
+    uint32_t body_count;      /* bodies that exist */
+    const char* scene_name;   /* never null */
+    const char* room;         /* that was recorded; never null */
+} orrery_player_info;
+/* Valid until orrery_player_close(), with the strings. */
+ORRERY_API orrery_status orrery_player_get_info(const orrery_player* player, orrery_player_info* info);
+
+/* Steps by so many ticks. ORRERY_EMPTY: the last tick was reached before; the verdict says whether by a damaged place.
+ * After a difference it goes on with what the recording has. */
+ORRERY_API orrery_status orrery_player_step(orrery_player* player, uint32_t ticks);
+/* Goes to a tick, or to the last one: to the nearest state at or before it (a keyframe, one that the player has kept
+ * in its 64 MiB, or the present one), and from there by at most `ticks_at_most` steps. ORRERY_EMPTY: it is on its way:
+ * call again with the same tick. The state at a tick is the same on any way to it, unless the recording differs. */
+ORRERY_API orrery_status orrery_player_seek(orrery_player* player, uint64_t tick, uint32_t ticks_at_most);
+/* Reads on through the file by at most about so many bytes, from its start, and checks them without a simulation, so
+ * that damage is found before the player is there. ORRERY_EMPTY: all was read, or up to the damage. */
+ORRERY_API orrery_status orrery_player_check(orrery_player* player, size_t bytes);
+
+/* What a player has found. */
+enum {
+    ORRERY_VERDICT_SAME_SO_FAR = 0, /* all that was stepped; not all was */
+    ORRERY_VERDICT_SAME = 1,        /* all ticks and keyframes, and the recording is complete */
+    ORRERY_VERDICT_END_MISSING = 2, /* all ticks and keyframes; the recording was cut off, or not closed */
+    ORRERY_VERDICT_DIFFERS = 3,     /* a tick or a keyframe is another than was recorded */
+    ORRERY_VERDICT_DAMAGED = 4      /* the file's bytes contradict each other; comes before DIFFERS */
+};
+/* The result so far; it does not depend on the order in which ticks were visited. */
+typedef struct orrery_player_verdict {
+    uint32_t struct_size;        /* set by the caller: sizeof of this struct */
+    int32_t state;               /* ORRERY_VERDICT_* */
+    uint64_t ticks_compared;     /* each counted once */
+    uint64_t ticks_equal;        /* of these, those with the recorded hash each time */
+    uint32_t keyframes_compared; /* with the state that was stepped to */
+    uint32_t reserved;           /* 0 */
+    uint64_t differs_at;         /* the first tick that differs, of those that were compared; 0: none */
+    const char* part;            /* that differs there: a subsystem, "keyframe" or "root"; otherwise "" */
+    uint64_t recorded_hash;      /* of this part; 0 for a keyframe */
+    uint64_t found_hash;         /* likewise */
+    uint64_t broken_at;     /* DAMAGED: the byte of the file; the end is missing: where it breaks off; otherwise 0 */
+    uint64_t bytes_checked; /* by orrery_player_check() */
+    const char* text;       /* in English; "" for SAME and SAME_SO_FAR of a complete recording */
+} orrery_player_verdict;
+/* Strings are valid until the next call with this player. */
+ORRERY_API orrery_status orrery_player_get_verdict(orrery_player* player, orrery_player_verdict* verdict);
+
+/* All bodies, as orrery_client_sample(): `part` of the way from the tick before to the present one, 0 to 1. After a
+ * jump nothing lies between. */
+ORRERY_API orrery_status orrery_player_sample(orrery_player* player, double part, orrery_samples* samples);
+/* As orrery_client_get_body(), of the present tick. */
+ORRERY_API orrery_status orrery_player_get_body(const orrery_player* player, orrery_body_id id, orrery_body* out);
+/* As orrery_client_get_shape(). */
+ORRERY_API orrery_status orrery_player_get_shape(const orrery_player* player, uint32_t shape, orrery_shape* out);
+/* The recorded scene in its binary form; valid until orrery_player_close(). */
+ORRERY_API orrery_status orrery_player_scene(const orrery_player* player, const uint8_t** bytes, size_t* size);
 
 #ifdef __cplusplus
 }

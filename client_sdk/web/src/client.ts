@@ -1,14 +1,13 @@
 // A client of an Orrery room, over a WebSocket. It shows the bodies as they were a few ticks ago, between two snapshots,
 // and sends the player's controls. All decoding is that of the C++ client SDK, in the WebAssembly module.
 import * as C from './layout.js';
+import { readBody, readShape, SampleArrays, type Body, type BodyId, type Samples, type Shape } from './views.js';
 import { load, type Exports, type Memory, type WasmSource } from './wasm.js';
 
+export type { Body, BodyId, Samples, Shape } from './views.js';
 export type { WasmSource } from './wasm.js';
 /** The constants of orrery/client.h without ORRERY_, and the layouts of its structs. */
 export * as constants from './layout.js';
-
-/** Names a body as long as it exists: index in the low 32 bits, generation in the high 32 bits. */
-export type BodyId = bigint;
 
 /** What each means is said at orrery_prediction of orrery/client.h. */
 export interface PredictionOptions {
@@ -71,36 +70,9 @@ export type ClientEvent =
 export type EventKind = ClientEvent['kind'];
 export type EventOf<K extends EventKind> = Extract<ClientEvent, { kind: K }>;
 
-/** All bodies at one time: views into the module's memory, to be used at once. They are empty once that memory has
- * grown, which any call of the client, a timer and a message may bring about: so none is kept over an `await` or a
- * frame. Entry i of each array, for i below `count`, belongs to body ids[i]. */
-export interface Samples {
-  count: number;
-  /** The time, in ticks of the server. */
-  tick: number;
-  ids: BigUint64Array;
-  /** Index and generation of each body: the numbers that ids[i] has in one. Reading them allocates nothing. */
-  indices: Uint32Array;
-  /** x, y, z of the centre of mass, m, world. */
-  positions: Float32Array;
-  /** x, y, z, w; body to world. */
-  orientations: Float32Array;
-  /** m/s, world. */
-  linearVelocities: Float32Array;
-  /** rad/s, world. */
-  angularVelocities: Float32Array;
-}
-
 export interface Session {
   tickRateHz: number; sceneHash: bigint; clientIndex: number; slot: number; engineVersion: number; shapeCount: number;
   bodyCount: number; sceneName: string; role: number; sceneBytes: number; sceneBytesHash: bigint;
-}
-/** `type`: constants.SHAPE_*; sizes in m. */
-export interface Shape { type: number; radius: number; halfHeight: number; halfExtents: [number, number, number] }
-/** `type`: constants.BODY_*. */
-export interface Body {
-  type: number; shape: number; slot: number; name: string; templateName: string; memberName: string;
-  materialName: string; userData: bigint;
 }
 export interface Stats {
   rttS: number; rttVariationS: number; delayTicks: number; inputSlackTicks: number; lateInputs: number;
@@ -136,7 +108,6 @@ const TOKEN_WAIT_MS = 5000;  // for the answer of tokenUrl
 const MAX_BUFFERED_BYTES = 256 * 1024;
 const RETRY_MS = [100, 200, 400, 800, 1600];
 const SCRATCH_BYTES = 256;  // more than any struct of the header
-const FLOATS_PER_BODY = 3 + 4 + 3 + 3;
 
 export class Client {
   readonly #memory: Memory;
@@ -147,10 +118,7 @@ export class Client {
   readonly #out: number;  // two pointers or sizes
   readonly #struct: number;
   readonly #controls: number;
-  readonly #samplesAt: number;
-  #arrays = 0;
-  #capacity = 0;
-  #samples: Samples | null = null;
+  readonly #samples: SampleArrays;
   #socket: WebSocketLike | null = null;
   #streamNumber = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -169,8 +137,7 @@ export class Client {
     this.#struct = memory.allocate(SCRATCH_BYTES);
     this.#out = memory.allocate(16);
     this.#controls = memory.allocate(4 * C.CONTROL_CHANNELS);
-    this.#samplesAt = memory.allocate(C.SamplesLayout.sizeof);
-    memory.bytes.fill(0, this.#samplesAt, this.#samplesAt + C.SamplesLayout.sizeof);
+    this.#samples = new SampleArrays(memory, (at) => this.#c.orrery_web_sample(this.#client, performance.now(), at));
     memory.setU32(this.#event, C.EventLayout.sizeof);
     this.#c.orrery_client_config_init(this.#struct);
     this.#check(this.#c.orrery_client_create_stream(this.#struct, this.#out));
@@ -234,19 +201,7 @@ export class Client {
 
   /** All bodies as they are to be shown now, or null before the world is there. The same object each time. */
   sample(): Samples | null {
-    if (this.#closed) return null;
-    const now = performance.now(), at = this.#samplesAt, { view } = this.#memory;
-    view.setUint32(at, C.SamplesLayout.sizeof, true);
-    let status = this.#c.orrery_web_sample(this.#client, now, at);
-    if (status === C.TOO_SMALL) {
-      this.#makeRoom(this.#memory.u32(at + C.SamplesLayout.available));
-      status = this.#c.orrery_web_sample(this.#client, now, at);
-    }
-    if (status !== C.OK && status !== C.TOO_SMALL) return null;
-    if (this.#samples?.positions.buffer !== this.#memory.exports.memory.buffer) this.#samples = this.#viewArrays();
-    this.#samples.count = this.#memory.u32(at + C.SamplesLayout.count);
-    this.#samples.tick = this.#memory.f64(at + C.SamplesLayout.tick);
-    return this.#samples;
+    return this.#closed ? null : this.#samples.read();
   }
 
   /** Sends bytes to the room's program. A limit is an error, and nothing was sent. */
@@ -281,20 +236,12 @@ export class Client {
     };
   }
   shape(index: number): Shape | null {
-    const L = C.ShapeLayout, m = this.#memory, at = this.#sized(L.sizeof);
-    if (this.#c.orrery_client_get_shape(this.#client, index, at) !== C.OK) return null;
-    const extents = at + L.half_extents;
-    return { type: m.i32(at + L.type), radius: m.f32(at + L.radius), halfHeight: m.f32(at + L.half_height),
-             halfExtents: [m.f32(extents), m.f32(extents + 4), m.f32(extents + 8)] };
+    const at = this.#sized(C.ShapeLayout.sizeof);
+    return this.#c.orrery_client_get_shape(this.#client, index, at) === C.OK ? readShape(this.#memory, at) : null;
   }
   body(id: BodyId): Body | null {
-    const L = C.BodyLayout, m = this.#memory, at = this.#sized(L.sizeof);
-    if (this.#c.orrery_client_get_body(this.#client, id, at) !== C.OK) return null;
-    return {
-      type: m.i32(at + L.type), shape: m.u32(at + L.shape), slot: m.u32(at + L.slot), name: m.text(at + L.name),
-      templateName: m.text(at + L.template_name), memberName: m.text(at + L.member_name),
-      materialName: m.text(at + L.material_name), userData: m.u64(at + L.user_data),
-    };
+    const at = this.#sized(C.BodyLayout.sizeof);
+    return this.#c.orrery_client_get_body(this.#client, id, at) === C.OK ? readBody(this.#memory, at) : null;
   }
   /** The first body that was spawned for this player; null: none. */
   ownBody(): BodyId | null {
@@ -378,28 +325,6 @@ export class Client {
     if (!prediction) return;
     const { inputDelayTicks = 0, maxRollbackMs = 0 } = prediction;
     this.#check(this.#c.orrery_web_predict(this.#client, inputDelayTicks, maxRollbackMs));
-  }
-
-  #makeRoom(bodies: number): void {
-    this.#c.free(this.#arrays);
-    this.#capacity = Math.ceil(bodies * 1.25);
-    this.#arrays = this.#memory.allocate(this.#capacity * (8 + 4 * FLOATS_PER_BODY));
-    const L = C.SamplesLayout;
-    this.#memory.setU32(this.#samplesAt + L.capacity, this.#capacity);
-    let at = this.#arrays;
-    for (const [field, bytes] of [[L.ids, 8], [L.positions, 12], [L.orientations, 16], [L.linear_velocities, 12],
-                                  [L.angular_velocities, 12]] as const) {
-      this.#memory.setU32(this.#samplesAt + field, at);
-      at += bytes * this.#capacity;
-    }
-    this.#samples = null;
-  }
-  #viewArrays(): Samples {
-    const { buffer } = this.#memory, n = this.#capacity, at = this.#arrays;
-    const floats = (skip: number, each: number) => new Float32Array(buffer, at + n * (8 + 4 * skip), n * each);
-    return { count: 0, tick: 0, ids: new BigUint64Array(buffer, at, n), indices: new Uint32Array(buffer, at, 2 * n),
-             positions: floats(0, 3), orientations: floats(3, 4), linearVelocities: floats(7, 3),
-             angularVelocities: floats(10, 3) };
   }
 
   /** Opens and closes the socket as the client wants, and sends what waits. */

@@ -4,7 +4,7 @@ import { LAYOUT } from './layout.js';
 /** Where the module comes from: a URL, a path (Node), its bytes, or a compiled module. */
 export type WasmSource = string | URL | ArrayBuffer | Uint8Array<ArrayBuffer> | WebAssembly.Module;
 
-/** The functions of orrery/client.h that client.ts calls. Pointers and sizes are numbers, 64-bit integers are bigints. */
+/** The functions of orrery/client.h that are called here. Pointers and sizes are numbers, 64-bit integers are bigints. */
 export interface Exports {
   memory: WebAssembly.Memory;
   _initialize(): void;
@@ -46,6 +46,17 @@ export interface Exports {
   orrery_web_predict(client: number, inputDelayTicks: number, maxRollbackMs: number): number;
   orrery_client_get_mirror_stats(client: number, stats: number): number;
   orrery_status_name(status: number): number;
+  orrery_player_open(bytes: number, size: number, player: number, text: number, textSize: number): number;
+  orrery_player_close(player: number): void;
+  orrery_player_get_info(player: number, info: number): number;
+  orrery_player_step(player: number, ticks: number): number;
+  orrery_player_seek(player: number, tick: bigint, ticksAtMost: number): number;
+  orrery_player_check(player: number, bytes: number): number;
+  orrery_player_get_verdict(player: number, verdict: number): number;
+  orrery_player_sample(player: number, part: number, samples: number): number;
+  orrery_player_get_body(player: number, id: bigint, out: number): number;
+  orrery_player_get_shape(player: number, shape: number, out: number): number;
+  orrery_player_scene(player: number, bytes: number, size: number): number;
 }
 
 const decoder = new TextDecoder();
@@ -133,8 +144,9 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await answer.arrayBuffer());
 }
 
-/** Loads a module and checks that its structs are those of layout.ts. */
-export async function load(source: WasmSource): Promise<Memory> {
+/** Loads a module and checks that its structs are those of layout.ts. `decompress` is for replays: of a Zstandard
+ * frame. */
+export async function load(source: WasmSource, decompress?: (frame: Uint8Array) => Uint8Array): Promise<Memory> {
   const module = await compile(source);
   // Of WASI the module has what an assertion that fails needs to say so; of its own, a clock for a mirror's rollbacks.
   let memory: Memory | undefined;
@@ -150,7 +162,17 @@ export async function load(source: WasmSource): Promise<Memory> {
     console.error(text.trimEnd());
     return 0;
   };
-  const known: Record<string, (...args: any[]) => number> = { fd_write: write, now_ms: () => performance.now() };
+  const unpack = (frame: number, size: number, out: number, outSize: number): number => {
+    try {
+      const plain = decompress?.(memory!.bytes.slice(frame, frame + size));
+      if (plain?.length !== outSize) return 0;
+      memory!.bytes.set(plain, out);
+      return 1;
+    } catch {
+      return 0;
+    }
+  };
+  const known: Record<string, (...args: any[]) => number> = { fd_write: write, now_ms: () => performance.now(), unpack };
   const imports: WebAssembly.Imports = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module))
     (imports[from] ??= {})[name] = known[name] ?? (() => 52);  // ENOSYS

@@ -1,0 +1,51 @@
+#include "protocol/replay/recorded.h"
+
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "protocol/scene/scene.h"
+
+namespace orrery::protocol::replay {
+
+Result<std::shared_ptr<const sim::Definition>> recorded_definition(const FileHeader& header, const SceneLoader& load) {
+    if (header.engine_version != sim::kEngineVersion)
+        return Error{ErrorCode::version_mismatch, "file header",
+                     "recorded by engine version " + std::to_string(header.engine_version) +
+                         ", this is engine version " + std::to_string(sim::kEngineVersion) +
+                         ": verify it with the version that recorded it"};
+    if (header.leaves != sim::kSubsystemCount)
+        return Error{ErrorCode::corrupt, "file header",
+                     "its hash trees have another number of leaves than this engine's: verify it with the version that "
+                     "recorded it"};
+    auto def = load(header);
+    if (!def) return def.error();
+    if (std::bit_cast<std::uint32_t>(def->tick_rate_hz) != std::bit_cast<std::uint32_t>(header.tick_rate_hz))
+        return Error{ErrorCode::corrupt, "file header",
+                     "the recorded tick rate differs from that of the recorded scene; use an undamaged copy"};
+    return sim::Definition::create(std::move(def).value());
+}
+
+Result<sim::WorldDef> load_recorded_scene(const FileHeader& header, std::uint64_t max_bodies) {
+    SceneCaps caps;
+    caps.max_bodies = max_bodies;
+    auto scene = load_scene(header.scene, "the recorded scene", {}, caps);
+    if (!scene) return scene.error();
+    if (scene->scene_hash != header.scene_hash)
+        return Error{ErrorCode::corrupt, "file header",
+                     "the recorded scene has another hash than the file header states; use an undamaged copy"};
+    return std::move(scene->world);
+}
+
+std::optional<sim::Subsystem> differing_leaf(const sim::HashTree& a, const sim::HashTree& b) {
+    for (std::size_t i = 0; i < sim::kSubsystemCount; ++i)
+        if (a.leaves[i] != b.leaves[i]) return static_cast<sim::Subsystem>(i);
+    return std::nullopt;
+}
+
+std::string_view differing_part(const sim::HashTree& a, const sim::HashTree& b) {
+    const auto leaf = differing_leaf(a, b);
+    return leaf ? sim::subsystem_name(*leaf) : "root";
+}
+
+}  // namespace orrery::protocol::replay
