@@ -1,13 +1,12 @@
-// The C face: checks arguments, sizes structs, and hands on.
+// The C face of a client: checks arguments, sizes structs, and hands on. What there is to see is in look_api.cpp.
 #include <cstddef>
 #include <cstring>
 #include <new>
 
-#include "client_sdk/src/connection.h"
+#include "client_sdk/src/client_handle.h"
 #include "client_sdk/src/datagram_link.h"
 #include "client_sdk/src/interpolation.h"
-#include "client_sdk/src/stream_link.h"
-#include "orrery/client.h"
+#include "client_sdk/src/look_api.h"
 #include "protocol/netcode/connect_token.h"
 #include "protocol/session/handshake.h"
 
@@ -43,29 +42,6 @@ static_assert(ORRERY_NO_TEMPLATE == sim::kNone);
 
 namespace {
 
-template <class Struct>
-bool takes(const Struct* out) {
-    return out && out->struct_size >= sizeof out->struct_size;
-}
-
-// Copies as many bytes as both sides know; the size field stays the caller's.
-template <class Struct>
-orrery_status give(Struct& mine, Struct* out) {
-    if (!takes(out)) return ORRERY_INVALID_ARGUMENT;
-    mine.struct_size = out->struct_size;
-    std::memcpy(out, &mine, out->struct_size < sizeof mine ? out->struct_size : sizeof mine);
-    return ORRERY_OK;
-}
-
-sim::BodyId body_of(orrery_body_id id) {
-    return {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32)};
-}
-template <class Id>
-std::uint64_t id_of(Id id) {
-    static_assert(ORRERY_NO_BODY == UINT64_MAX && ORRERY_NO_JOINT == UINT64_MAX);
-    return id.valid() ? (static_cast<std::uint64_t>(id.generation) << 32) | id.index : UINT64_MAX;
-}
-
 orrery_status status_of(protocol::SendStatus status) {
     switch (status) {
         case protocol::SendStatus::ok:
@@ -80,11 +56,6 @@ orrery_status status_of(protocol::SendStatus status) {
             break;
     }
     return ORRERY_WRONG_STATE;
-}
-
-void give_bytes(protocol::Bytes value, const uint8_t** bytes, size_t* size) {
-    if (bytes) *bytes = value.data();
-    if (size) *size = value.size();
 }
 
 PlayoutLimits limits_of(const orrery_client_config& config) {
@@ -102,65 +73,7 @@ protocol::ClientHello hello_of(const orrery_client_config& config) {
     return hello;
 }
 
-// No exception crosses the C interface: the standard library throws only where memory is out. In WebAssembly, which is
-// built without exceptions, that ends the module.
-template <class Function>
-orrery_status guarded(Function function) {
-#if defined(__cpp_exceptions)
-    try {
-        return function();
-    } catch (...) {
-        return ORRERY_OUT_OF_MEMORY;
-    }
-#else
-    return function();
-#endif
-}
-
-void write3(float* to, std::uint32_t i, const sim::Vec3& v) {
-    if (!to) return;
-    to[3 * i] = v.x;
-    to[3 * i + 1] = v.y;
-    to[3 * i + 2] = v.z;
-}
-
-void write4(float* to, std::uint32_t i, const sim::Quat& q) {
-    if (!to) return;
-    to[4 * i] = q.x;
-    to[4 * i + 1] = q.y;
-    to[4 * i + 2] = q.z;
-    to[4 * i + 3] = q.w;
-}
-
 }  // namespace
-
-struct orrery_client {
-    orrery_client_config config;
-    std::unique_ptr<Link> link;
-    StreamLink* stream = nullptr;  // `link` if it is one
-    Connection connection;
-    std::string event_text;
-    std::vector<ShownBody> shown;                               // of a mirror; keeps its memory
-    std::unique_ptr<const protocol::EventDetail> event_detail;  // of the event that was given last
-
-    orrery_client(const orrery_client_config& c, std::unique_ptr<Link> l, StreamLink* s)
-        : config(c), link(std::move(l)), stream(s), connection(*link, hello_of(c), limits_of(c)) {}
-
-    void log(std::int32_t level, const std::string& text) const {
-        if (config.log.write) config.log.write(config.log.user, level, text.c_str());
-    }
-    const ClientSession* playing() const {
-        const ClientSession* session = connection.session();
-        return session && session->state() != ClientSession::State::awaiting_hello ? session : nullptr;
-    }
-    const protocol::MirrorBody* find(orrery_body_id id) const {
-        const ClientSession* session = playing();
-        const sim::BodyId body = body_of(id);
-        if (!session || body.index >= session->bodies().size()) return nullptr;
-        const protocol::MirrorBody& mirror = session->bodies()[body.index];
-        return mirror.alive && mirror.description.id == body ? &mirror : nullptr;
-    }
-};
 
 const char* orrery_status_name(orrery_status status) {
     switch (status) {
@@ -234,7 +147,7 @@ orrery_status create(const orrery_client_config* config, bool over_stream, orrer
             link = make_datagram_link(c.transport);
         }
         if (!link) return ORRERY_SOCKET_FAILED;
-        *client = new (memory) orrery_client(c, std::move(link), stream);
+        *client = new (memory) orrery_client(c, std::move(link), stream, hello_of(c), limits_of(c));
         return ORRERY_OK;
     });
     if (made != ORRERY_OK) release(c.allocator, memory);
@@ -510,13 +423,7 @@ orrery_status orrery_client_get_shape(const orrery_client* client, uint32_t shap
     const ClientSession* session = client->playing();
     if (!session) return ORRERY_WRONG_STATE;
     if (shape >= session->shapes().size()) return ORRERY_EMPTY;
-    const sim::ShapeDef& def = session->shapes()[shape];
-    orrery_shape mine{};
-    mine.type = static_cast<std::int32_t>(def.type);
-    mine.radius = def.radius;
-    mine.half_height = def.half_height;
-    write3(mine.half_extents, 0, def.half_extents);
-    return give(mine, out);
+    return give_shape(session->shapes()[shape], out);
 }
 
 orrery_status orrery_client_get_body(const orrery_client* client, orrery_body_id id, orrery_body* out) {
