@@ -1,7 +1,6 @@
 #include "client_sdk/src/hull_faces.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "protocol/scene/geometry.h"
 
@@ -11,124 +10,104 @@ using namespace protocol::scene;
 
 namespace {
 
-constexpr double kFlat = 1e-5;  // of the extent: a point that is nearer to a face lies in it
-
-struct Facet {
-    HullFace corner;
-    D3 normal;
-    double offset = 0.0;
-    std::vector<std::uint32_t> outside;  // points above this face, the farthest last
-    double farthest = 0.0;
-};
+// A point that is nearer to a face lies in it: of the extent, and of the coordinates, which are of single precision.
+constexpr double kFlat = 1e-5, kRounding = 1e-6;
 
 class Hull {
   public:
-    explicit Hull(std::span<const sim::Vec3> points) {
-        for (const sim::Vec3& p : points) points_.push_back(widened(p));
-        begin();
-        for (std::uint32_t corners = 4; corners < sim::kMaxHullVertices && add_farthest();) ++corners;
+    explicit Hull(std::span<const sim::Vec3> points) : points_(points) {
+        // The first triangle, seen from both sides, is as large as it easily gets.
+        const std::uint32_t a = farthest(0, {}), b = farthest(a, {});
+        const D3 along = at(b) - at(a);
+        flat_ = kFlat * length(along) + kRounding * length(at(a));
+        const std::uint32_t c = farthest(a, unit_or(along, {}));
+        add({a, b, c});
+        add({a, c, b});
+        for (std::uint32_t corners = 3; corners < sim::kMaxHullVertices && add_highest();) ++corners;
     }
     std::vector<HullFace> faces() const {
         std::vector<HullFace> out;
-        for (const Facet& side : sides_) out.push_back(side.corner);
+        for (const Facet& facet : facets_) out.push_back(facet.corner);
         return out;
     }
 
   private:
-    template <class Measure>
-    std::uint32_t greatest(Measure measure) const {
-        std::uint32_t best = 0;
+    struct Facet {
+        HullFace corner;
+        D3 normal;
+        double offset = 0.0;
+        bool seen = false;
+    };
+
+    D3 at(std::uint32_t point) const { return widened(points_[point]); }
+    double height(const Facet& facet, std::uint32_t point) const { return dot(facet.normal, at(point)) - facet.offset; }
+
+    // From the line through a point along a unit vector; from the point itself if that vector is zero.
+    std::uint32_t farthest(std::uint32_t from, D3 along) const {
+        std::uint32_t best = from;
         double most = -1.0;
         for (std::uint32_t i = 0; i < points_.size(); ++i) {
-            const double m = measure(points_[i]);
-            if (m > most) most = m, best = i;
+            const D3 way = at(i) - at(from), rest = way - along * dot(along, way);
+            const double distance2 = dot(rest, rest);
+            if (distance2 > most) most = distance2, best = i;
         }
         return best;
     }
 
-    // A tetrahedron that is as large as it easily gets.
-    void begin() {
-        const D3 first = points_[0];
-        const auto from = [](D3 p) { return [p](D3 q) { return dot(q - p, q - p); }; };
-        const std::uint32_t a = greatest(from(first)), b = greatest(from(points_[a]));
-        const D3 p = points_[a], along = points_[b] - p;
-        flat_ = kFlat * length(along);
-        const std::uint32_t c = greatest([&](D3 q) { return length(cross(along, q - p)); });
-        const D3 n = cross(along, points_[c] - p);
-        const std::uint32_t d = greatest([&](D3 q) {
-            const double h = dot(n, q - p);
-            return h * h;
-        });
-        const bool above = dot(n, points_[d] - p) > 0.0;
-        const std::uint32_t e = above ? c : b, f = above ? b : c;
-        std::vector<std::uint32_t> all(points_.size());
-        for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-        put({{a, e, f}, {a, d, e}, {e, d, f}, {f, d, a}}, all);
+    void add(const HullFace& corner) {
+        const D3 n = unit_or(cross(at(corner[1]) - at(corner[0]), at(corner[2]) - at(corner[0])), {});
+        facets_.push_back({corner, n, dot(n, at(corner[0]))});
     }
 
-    void put(const std::vector<HullFace>& faces, std::span<const std::uint32_t> points) {
-        const std::size_t first = sides_.size();
-        for (const HullFace& face : faces) {
-            const D3 p = points_[face[0]];
-            const D3 n = unit_or(cross(points_[face[1]] - p, points_[face[2]] - p), {});
-            sides_.push_back({face, n, dot(n, p), {}, 0.0});
-        }
-        for (const std::uint32_t i : points) {
-            for (std::size_t s = first; s < sides_.size(); ++s) {
-                Facet& side = sides_[s];
-                const double height = dot(side.normal, points_[i]) - side.offset;
-                if (height <= flat_) continue;
-                side.outside.push_back(i);
-                if (height > side.farthest)
-                    side.farthest = height;
-                else
-                    std::swap(side.outside.back(), side.outside[side.outside.size() - 2]);
-                break;
-            }
-        }
-    }
-
-    std::size_t across(std::uint32_t from, std::uint32_t to) const {
-        for (std::size_t s = 0; s < sides_.size(); ++s) {
-            const HullFace& c = sides_[s].corner;
+    bool seen_across(std::uint32_t from, std::uint32_t to) const {
+        for (const Facet& facet : facets_) {
             for (std::size_t k = 0; k < 3; ++k) {
-                if (c[k] == to && c[(k + 1) % 3] == from) return s;
+                if (facet.seen && facet.corner[k] == to && facet.corner[(k + 1) % 3] == from) return true;
             }
         }
-        return sides_.size();
+        return false;
     }
 
-    // The faces that the farthest point sees give way to new ones between their rim and the point.
-    bool add_farthest() {
-        const auto top = std::ranges::max_element(sides_, {}, &Facet::farthest);
-        if (top->outside.empty()) return false;
-        const std::uint32_t point = top->outside.back();
-        std::vector<std::size_t> seen{static_cast<std::size_t>(top - sides_.begin())};
-        std::vector<HullFace> made;
-        for (std::size_t i = 0; i < seen.size(); ++i) {
-            for (std::size_t k = 0; k < 3; ++k) {
-                const HullFace& corner = sides_[seen[i]].corner;
-                const std::uint32_t from = corner[k], to = corner[(k + 1) % 3];
-                const std::size_t other = across(from, to);
-                if (std::ranges::find(seen, other) != seen.end()) continue;
-                if (other < sides_.size() && dot(sides_[other].normal, points_[point]) - sides_[other].offset > 0.0)
-                    seen.push_back(other);
-                else
-                    made.push_back({from, to, point});
+    // Whether a neighbour is seen: the faces that a point sees hang together, whatever rounding says.
+    bool touches_seen(const Facet& facet) const {
+        for (std::size_t k = 0; k < 3; ++k) {
+            if (seen_across(facet.corner[k], facet.corner[(k + 1) % 3])) return true;
+        }
+        return false;
+    }
+
+    // The faces that the highest point sees give way to new ones between their rim and the point.
+    bool add_highest() {
+        double most = flat_;
+        std::uint32_t top = sim::kNone;
+        std::size_t below = 0;
+        for (std::size_t f = 0; f < facets_.size(); ++f) {
+            for (std::uint32_t i = 0; i < points_.size(); ++i) {
+                const double h = height(facets_[f], i);
+                if (h > most) most = h, top = i, below = f;
             }
         }
-        std::vector<std::uint32_t> free;
-        std::ranges::sort(seen, std::greater());
-        for (const std::size_t s : seen) {
-            free.insert(free.end(), sides_[s].outside.begin(), sides_[s].outside.end());
-            sides_.erase(sides_.begin() + static_cast<std::ptrdiff_t>(s));
+        if (top == sim::kNone) return false;
+        facets_[below].seen = true;
+        for (bool more = true; more;) {
+            more = false;
+            for (Facet& facet : facets_) {
+                if (facet.seen || !(height(facet, top) > 0.0) || !touches_seen(facet)) continue;
+                facet.seen = more = true;
+            }
         }
-        put(made, free);
+        for (std::size_t i = 0, count = facets_.size(); i < count; ++i) {
+            const HullFace corner = facets_[i].corner;
+            for (std::size_t k = 0; k < 3 && facets_[i].seen; ++k) {
+                if (!seen_across(corner[k], corner[(k + 1) % 3])) add({corner[k], corner[(k + 1) % 3], top});
+            }
+        }
+        std::erase_if(facets_, [](const Facet& facet) { return facet.seen; });
         return true;
     }
 
-    std::vector<D3> points_;
-    std::vector<Facet> sides_;
+    std::span<const sim::Vec3> points_;
+    std::vector<Facet> facets_;
     double flat_ = 0.0;
 };
 

@@ -1,6 +1,5 @@
 #include "client_sdk/src/world_look.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -64,28 +63,33 @@ SeenJoint seen_joint(const World& world, const JointState& joint) {
     return seen;
 }
 
-Vec3 reach_of(const ShapeDef& shape, const Quat& turn) {
-    const Vec3 x = rotate(turn, {1.0f, 0.0f, 0.0f}), y = rotate(turn, {0.0f, 1.0f, 0.0f}),
-               z = rotate(turn, {0.0f, 0.0f, 1.0f});
-    const auto along = [](const Vec3& axis, float length) {
-        return Vec3{std::abs(axis.x) * length, std::abs(axis.y) * length, std::abs(axis.z) * length};
-    };
-    const float r = shape.radius;
-    const auto across = [](float axis, float radius) { return radius * std::sqrt(std::max(0.0f, 1.0f - axis * axis)); };
+// Half the edges of a box along the axes of the body that contains the shape.
+Vec3 local_reach(const ShapeDef& shape) {
+    const float r = shape.radius, h = shape.half_height;
     switch (shape.type) {
         case ShapeType::plane: {
-            constexpr float kAll = std::numeric_limits<float>::infinity();
+            constexpr float kAll = std::numeric_limits<float>::max();
             return {kAll, kAll, kAll};
         }
         case ShapeType::sphere:
             return {r, r, r};
         case ShapeType::capsule:
-            return along(y, shape.half_height) + Vec3{r, r, r};
+            return {r, h + r, r};
         case ShapeType::cylinder:
-            return along(y, shape.half_height) + Vec3{across(y.x, r), across(y.y, r), across(y.z, r)};
+            return {r, h, r};
         default:
-            return along(x, shape.half_extents.x) + along(y, shape.half_extents.y) + along(z, shape.half_extents.z);
+            return shape.half_extents;
     }
+}
+
+Vec3 reach_of(const ShapeDef& shape, const Quat& turn) {
+    const Vec3 half = local_reach(shape);
+    if (shape.type == ShapeType::sphere || shape.type == ShapeType::plane) return half;
+    const Vec3 edges[3] = {rotate(turn, {half.x, 0.0f, 0.0f}), rotate(turn, {0.0f, half.y, 0.0f}),
+                           rotate(turn, {0.0f, 0.0f, half.z})};
+    Vec3 reach;
+    for (const Vec3& edge : edges) reach += Vec3{std::abs(edge.x), std::abs(edge.y), std::abs(edge.z)};
+    return reach;
 }
 
 SeenBody seen_body(const World& world, const BodyState& state) {

@@ -31,7 +31,8 @@ struct SeenJoint {
 struct SeenBody {
     std::uint64_t tick = 0;
     sim::BodyState state;
-    sim::Vec3 low, high;  // bounds, m, world; of a body without a shape its position, of a plane infinite
+    sim::Vec3 low,
+        high;  // bounds, m, world; of a body without a shape its position, of a plane 3e38 m in each direction
 };
 
 // Lists that keep their memory from one look to the next.

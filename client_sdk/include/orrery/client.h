@@ -604,7 +604,7 @@ typedef struct orrery_marks {
     orrery_body_id* ids;  /* 1 for each body */
     uint8_t* asleep;      /* 1 for each body: 1 or 0 */
     float* bounds; /* 6 for each body: the least x, y, z and the most of a box that contains it, m, world; of a body
-                    * without a shape its position, of a plane infinite */
+                    * without a shape its position, of a plane 3e38 m in each direction */
 } orrery_marks;
 /* ORRERY_WRONG_STATE and ORRERY_TOO_SMALL: as orrery_client_contacts(). */
 ORRERY_API orrery_status orrery_client_marks(orrery_client* client, orrery_marks* marks);

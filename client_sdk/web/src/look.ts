@@ -44,7 +44,7 @@ export interface Marks {
   /** 1 or 0. */
   asleep: Uint8Array;
   /** Six for each body: the least x, y, z and the most of a box that contains it, m, world; of a body without a shape
-   * its position, of a plane infinite. */
+   * its position, of a plane 3e38 m in each direction. */
   bounds: Float32Array;
 }
 type Vec3 = [number, number, number];
