@@ -1,14 +1,12 @@
-// The C face: checks arguments, sizes structs, and hands on.
+// The C face of a client: checks arguments, sizes structs, and hands on. What there is to see is in look_api.cpp.
 #include <cstddef>
 #include <cstring>
 #include <new>
 
-#include "client_sdk/src/api_tools.h"
-#include "client_sdk/src/connection.h"
+#include "client_sdk/src/client_handle.h"
 #include "client_sdk/src/datagram_link.h"
 #include "client_sdk/src/interpolation.h"
-#include "client_sdk/src/stream_link.h"
-#include "orrery/client.h"
+#include "client_sdk/src/look_api.h"
 #include "protocol/netcode/connect_token.h"
 #include "protocol/session/handshake.h"
 
@@ -76,34 +74,6 @@ protocol::ClientHello hello_of(const orrery_client_config& config) {
 }
 
 }  // namespace
-
-struct orrery_client {
-    orrery_client_config config;
-    std::unique_ptr<Link> link;
-    StreamLink* stream = nullptr;  // `link` if it is one
-    Connection connection;
-    std::string event_text;
-    std::vector<ShownBody> shown;                               // of a mirror; keeps its memory
-    std::unique_ptr<const protocol::EventDetail> event_detail;  // of the event that was given last
-
-    orrery_client(const orrery_client_config& c, std::unique_ptr<Link> l, StreamLink* s)
-        : config(c), link(std::move(l)), stream(s), connection(*link, hello_of(c), limits_of(c)) {}
-
-    void log(std::int32_t level, const std::string& text) const {
-        if (config.log.write) config.log.write(config.log.user, level, text.c_str());
-    }
-    const ClientSession* playing() const {
-        const ClientSession* session = connection.session();
-        return session && session->state() != ClientSession::State::awaiting_hello ? session : nullptr;
-    }
-    const protocol::MirrorBody* find(orrery_body_id id) const {
-        const ClientSession* session = playing();
-        const sim::BodyId body = body_of(id);
-        if (!session || body.index >= session->bodies().size()) return nullptr;
-        const protocol::MirrorBody& mirror = session->bodies()[body.index];
-        return mirror.alive && mirror.description.id == body ? &mirror : nullptr;
-    }
-};
 
 const char* orrery_status_name(orrery_status status) {
     switch (status) {
@@ -179,7 +149,7 @@ orrery_status create(const orrery_client_config* config, bool over_stream, orrer
             link = make_datagram_link(c.transport);
         }
         if (!link) return ORRERY_SOCKET_FAILED;
-        *client = new (memory) orrery_client(c, std::move(link), stream);
+        *client = new (memory) orrery_client(c, std::move(link), stream, hello_of(c), limits_of(c));
         return ORRERY_OK;
     });
     if (made != ORRERY_OK) release(c.allocator, memory);

@@ -217,6 +217,7 @@ bool WorldMirror::predict(ClientSession& session, TimeNs now) {
         picture_.take(*world_, true);
     }
     MirrorReceiver& receiver = *session.mirror();
+    prediction_->keep_bodies(keeps_confirmed_);
     if (receiver.next_tick() != prediction_->confirmed() + 1) return fail("a tick is missing");
     const auto compare_told = [&](std::uint64_t tick, const MirrorReceiver::Tick& told, const sim::HashTree& hash) {
         return compare(session, tick, told, hash);
@@ -246,6 +247,11 @@ double WorldMirror::picture(TimeNs now, double shown_tick, std::vector<ShownBody
     picture_.at(part, out);
     smoothing_.apply(out, now);
     return static_cast<double>(picture_.tick()) - 1.0 + part;
+}
+
+ConfirmedBodies WorldMirror::confirmed() const {
+    if (prediction_) return prediction_->confirmed_bodies();
+    return {picture_.tick(), picture_.bodies(), picture_.bodies()};
 }
 
 // The server's answer to a report.

@@ -45,6 +45,8 @@ class WorldMirror final : public Mirror {
     void set_observer(MirrorObserver* observer) override { observer_ = observer; }
     void disturb(const sim::Command& command) override { disturbance_ = command; }
     const sim::World* world() const override { return world_.get(); }
+    void set_confirmed(bool on) override { keeps_confirmed_ = on; }
+    ConfirmedBodies confirmed() const override;
 
   private:
     bool find_scene(protocol::ClientSession& session);
@@ -79,6 +81,7 @@ class WorldMirror final : public Mirror {
     std::optional<sim::Command> disturbance_;
     PredictionSettings settings_;
     std::unique_ptr<Prediction> prediction_;
+    bool keeps_confirmed_ = false;
     Smoothing smoothing_;
     PredictedEvents world_events_;
     std::vector<sim::BodyState> states_;

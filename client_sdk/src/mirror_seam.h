@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,13 @@ enum class Certainty : std::uint8_t {
     cancelled,  // what was predicted does not happen
 };
 
+// Bodies of the last tick that the server has confirmed, in order of index. 0: not known.
+struct ConfirmedBodies {
+    std::uint64_t tick = 0;
+    std::span<const sim::BodyMotion> bodies;
+    std::span<const sim::BodyMotion> predicted;  // the same tick as it was predicted before; empty: it was not
+};
+
 struct ToldEvent {
     std::uint64_t tick = 0;
     Certainty certainty = Certainty::certain;
@@ -98,6 +106,9 @@ class Mirror {
     // Also applied in the next tick that is stepped, which makes the world another one; for tests.
     virtual void disturb(const sim::Command& command) = 0;
     virtual const sim::World* world() const = 0;  // null: not there
+    // Whether prediction keeps the bodies of each tick for confirmed().
+    virtual void set_confirmed(bool on) = 0;
+    virtual ConfirmedBodies confirmed() const = 0;  // valid until the next poll()
 };
 
 std::unique_ptr<Mirror> make_mirror();

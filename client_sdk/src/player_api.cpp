@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "client_sdk/src/api_tools.h"
+#include "client_sdk/src/look_api.h"
 #include "client_sdk/src/player_seam.h"
 #include "orrery/client.h"
 
@@ -19,6 +20,7 @@ struct orrery_player {
     std::unique_ptr<Player> player;
     PlayerVerdict verdict;           // that was given last; keeps its text
     std::vector<ShownBody> shown{};  // keeps its memory
+    Seen seen{};                     // likewise
 };
 
 namespace {
@@ -162,4 +164,27 @@ orrery_status orrery_player_scene(const orrery_player* player, const uint8_t** b
     if (!player) return ORRERY_INVALID_ARGUMENT;
     give_bytes(player->player->header().scene, bytes, size);
     return ORRERY_OK;
+}
+
+orrery_status orrery_player_contacts(orrery_player* player, orrery_body_id body, orrery_contacts* contacts) {
+    if (!player) return ORRERY_INVALID_ARGUMENT;
+    return guarded([&] { return give_contacts(&player->player->world(), body, player->seen, contacts); });
+}
+
+orrery_status orrery_player_joints(orrery_player* player, orrery_body_id body, orrery_joints* joints) {
+    if (!player) return ORRERY_INVALID_ARGUMENT;
+    return guarded([&] { return give_joints(&player->player->world(), body, player->seen, joints); });
+}
+
+orrery_status orrery_player_marks(orrery_player* player, orrery_marks* marks) {
+    if (!player) return ORRERY_INVALID_ARGUMENT;
+    return guarded([&] { return give_marks(&player->player->world(), player->seen, marks); });
+}
+
+orrery_status orrery_player_get_body_state(const orrery_player* player, orrery_body_id id, orrery_body_state* out) {
+    if (!player || !out) return ORRERY_INVALID_ARGUMENT;
+    const std::optional<SeenBody> seen = look_at_body(player->player->world(), body_of(id));
+    if (!seen) return ORRERY_EMPTY;
+    orrery_body_state mine = state_of(*seen);
+    return give(mine, out);
 }

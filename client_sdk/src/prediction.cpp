@@ -74,8 +74,14 @@ void Prediction::confirm_tick(std::uint64_t tick, MirrorStats& stats) {
         --checkpoints_;
     old.reset();
     confirmed_ = tick;
+    std::swap(confirmed_bodies_, entry(tick).bodies);
     stats.confirmed_tick = tick;
     stats.checkpoints = checkpoints_;
+}
+
+ConfirmedBodies Prediction::confirmed_bodies() const {
+    if (confirmed_bodies_.empty()) return {};
+    return {confirmed_, confirmed_bodies_, predicted_bodies_};
 }
 
 bool Prediction::retreat() {
@@ -96,6 +102,8 @@ bool Prediction::step(std::span<const sim::Command> commands, bool confirmed) {
     encode_commands(commands, made.coded);
     made.hash = world_.hash();
     checkpoint(made);
+    made.bodies.clear();
+    if (keeps_bodies_) WorldPicture::read(world_, made.bodies);
     events_.happened(world_.tick(), world_.events(), confirmed);
     return true;
 }
@@ -117,6 +125,7 @@ Prediction::Outcome Prediction::accept(MirrorReceiver& receiver, MirrorStats& st
         const std::uint64_t tick = confirmed_ + 1;
         if (tick > world_.tick() || entry(tick).coded != next->coded || disturbance_) break;
         confirm_tick(tick, stats);
+        predicted_bodies_ = confirmed_bodies_;
         ++stats.ticks_as_predicted;
         events_.confirm(tick);
         const bool same = compare(tick, *next, entry(tick).hash);
@@ -134,6 +143,8 @@ Prediction::Outcome Prediction::step_confirmed(MirrorReceiver& receiver, std::ui
         if (tick <= predicted && entry(tick).coded != next->coded) count_causes(entry(tick).coded, next->coded, stats);
         decode_commands(next->coded, others_);
         if (disturbance_) others_.push_back(*std::exchange(disturbance_, std::nullopt));
+        predicted_bodies_.clear();
+        if (tick <= predicted) std::swap(predicted_bodies_, entry(tick).bodies);
         if (!step(others_, true)) return Outcome::failed;
         if (tick > predicted) steps -= 1.0;
         if (tick + 1 >= predicted) picture.take(world_, false);

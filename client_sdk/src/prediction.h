@@ -53,6 +53,8 @@ class Prediction {
                   MirrorStats& stats);
     bool retreat();  // to the last confirmed tick. False: see error()
     void disturb(const sim::Command& command) { disturbance_ = command; }
+    void keep_bodies(bool on) { keeps_bodies_ = on; }  // for confirmed_bodies(), of ticks from now on
+    ConfirmedBodies confirmed_bodies() const;
 
   private:
     struct Entry {
@@ -60,6 +62,7 @@ class Prediction {
         std::unique_ptr<sim::Checkpoint> state;  // after it; null below the confirmed tick
         std::vector<std::uint8_t> coded;
         sim::HashTree hash;
+        std::vector<sim::BodyMotion> bodies;  // after it, if they are kept
     };
     void checkpoint(Entry& made);
     void confirm_tick(std::uint64_t tick, MirrorStats& stats);
@@ -82,8 +85,10 @@ class Prediction {
     std::vector<sim::Command> commands_, others_;
     std::vector<ShownBody> before_, after_;
     std::optional<sim::Command> disturbance_;
-    double ms_per_tick_ = 0.0;      // of rollbacks, smoothed; 0: not measured
-    std::uint64_t decayed_at_ = 0;  // tick of the clock of controls
+    bool keeps_bodies_ = false;
+    std::vector<sim::BodyMotion> confirmed_bodies_, predicted_bodies_;  // both of the confirmed tick
+    double ms_per_tick_ = 0.0;                                          // of rollbacks, smoothed; 0: not measured
+    std::uint64_t decayed_at_ = 0;                                      // tick of the clock of controls
     std::string error_;
 };
 

@@ -19,9 +19,9 @@ class WorldPicture {
     // At `part` of the way from the tick before the last to the last, 0 to 1, which is exactly the last.
     void at(double part, std::vector<ShownBody>& out) const;
 
-  private:
-    static void read(const sim::World& world, std::vector<sim::BodyMotion>& out);
+    static void read(const sim::World& world, std::vector<sim::BodyMotion>& out);  // all bodies
 
+  private:
     std::uint64_t tick_ = 0;
     std::vector<sim::BodyMotion> before_, now_;  // in order of index
 };

@@ -79,12 +79,12 @@ enum {
     ORRERY_WRONG_STATE = -3,      /* the client's state (orrery_client_get_state()) does not allow it */
     ORRERY_OUT_OF_MEMORY = -4,    /* no memory could be allocated */
     ORRERY_SOCKET_FAILED = -5,    /* the operating system gave no UDP socket, or there are none (WebAssembly) */
-    ORRERY_TOO_SMALL = -6,        /* the caller's arrays are too small for all bodies; they were filled */
-    ORRERY_TOO_LARGE = -7,        /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
-    ORRERY_RATE_LIMITED = -8,     /* more messages, or bytes of messages, than a client may send in a second */
-    ORRERY_QUEUE_FULL = -9,       /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
-    ORRERY_UNSUPPORTED = -10,     /* this build of the library cannot do it */
-    ORRERY_UNREADABLE = -11       /* the recording cannot be played */
+    ORRERY_TOO_SMALL = -6,    /* the caller's arrays are too small for all; they were filled, if not said otherwise */
+    ORRERY_TOO_LARGE = -7,    /* a message above ORRERY_MAX_MESSAGE_BYTES or ORRERY_MAX_UNRELIABLE_BYTES */
+    ORRERY_RATE_LIMITED = -8, /* more messages, or bytes of messages, than a client may send in a second */
+    ORRERY_QUEUE_FULL = -9,   /* too much is on its way: 256 KiB of reliable messages, 32 KiB of unreliable ones */
+    ORRERY_UNSUPPORTED = -10, /* this build of the library cannot do it */
+    ORRERY_UNREADABLE = -11   /* the recording cannot be played */
 };
 /* A short English text for a status, for example "wrong state". Never null; valid for ever. */
 ORRERY_API const char* orrery_status_name(orrery_status status);
@@ -446,7 +446,8 @@ enum {
     ORRERY_SHAPE_COMPOUND = 8      /* convex shapes that are rigidly connected */
 };
 /* A shape to draw, in the frame of its body. The server does not send the points of hulls, the triangles of meshes and
- * height fields, or the children of compounds: a client that draws these takes them from the scene file. */
+ * height fields, or the children of compounds: a client that draws these takes them from the scene, by
+ * orrery_scene_shape_triangles(). */
 typedef struct orrery_shape {
     uint32_t struct_size;  /* set by the caller: sizeof of this struct */
     int32_t type;          /* ORRERY_SHAPE_* */
@@ -506,6 +507,154 @@ typedef struct orrery_samples {
  * ORRERY_TOO_SMALL: `capacity` bodies were filled in, and there are `available`. ORRERY_WRONG_STATE: the key frame has
  * not arrived. */
 ORRERY_API orrery_status orrery_client_sample(orrery_client* client, uint64_t now_ns, orrery_samples* samples);
+
+/* ------------------------------------------------------------------------------------------ what there is to see */
+
+/* The shapes of a scene, to be drawn in any mode. */
+typedef struct orrery_scene orrery_scene;
+/* Reads a scene, JSON (but not in WebAssembly) or binary (orrery_client_scene()); the bytes are not kept.
+ * ORRERY_INVALID_ARGUMENT: a null pointer, or the scene has a fault. ORRERY_UNSUPPORTED: this build of the library does
+ * not simulate. After a failure *scene is null. */
+ORRERY_API orrery_status orrery_scene_open(const uint8_t* bytes, size_t size, orrery_scene** scene);
+/* Frees a scene. Null is allowed. */
+ORRERY_API void orrery_scene_close(orrery_scene* scene);
+/* The number of its shapes. Their numbers, from 0, are those of orrery_body. */
+ORRERY_API uint32_t orrery_scene_shape_count(const orrery_scene* scene);
+/* As orrery_client_get_shape(). */
+ORRERY_API orrery_status orrery_scene_get_shape(const orrery_scene* scene, uint32_t shape, orrery_shape* out);
+
+/* A shape as triangles: arrays of the caller. Null arrays are not filled. Positions are in the frame of the body, so
+ * that the position and orientation of a sample put them into the world: the frame's origin is the centre of mass. So
+ * the points of a hull and the children of a compound stand elsewhere in it than in the scene file. */
+typedef struct orrery_triangles {
+    uint32_t struct_size;     /* set by the caller: sizeof of this struct */
+    uint32_t vertex_capacity; /* in: vertices that fit into positions and normals */
+    uint32_t index_capacity;  /* in: numbers that fit into indices */
+    uint32_t vertex_count;    /* out: of the shape */
+    uint32_t index_count;     /* out: of the shape; 3 for each triangle */
+    uint32_t reserved;        /* 0 */
+    float* positions;         /* 3 for each vertex: m, in the body's frame */
+    float* normals; /* 3 for each vertex: unit; of meshes and height fields the mean of the triangles about a vertex */
+    uint32_t* indices; /* of vertices, counter-clockwise as seen from outside; of meshes and height fields from the side
+                        * that collides */
+} orrery_triangles;
+/* Spheres, capsules and cylinders have 24 sides. A hull has its faces, a compound the triangles of all its children, a
+ * plane none. ORRERY_EMPTY: there is no such shape. ORRERY_TOO_SMALL: the counts were filled in, and nothing else; a
+ * call with larger arrays then makes nothing anew. */
+ORRERY_API orrery_status orrery_scene_shape_triangles(orrery_scene* scene, uint32_t shape, orrery_triangles* triangles);
+
+/* A child of a compound. */
+typedef struct orrery_child {
+    uint32_t struct_size; /* set by the caller: sizeof of this struct */
+    uint32_t shape;       /* its shape, which is no compound */
+    float
+        position[3]; /* m, in the body's frame; that of the child's own frame, which for a hull is its centre of mass */
+    float orientation[4]; /* x, y, z, w; child to body */
+} orrery_child;
+/* `child`: from 0; contacts and the scene have the same numbers. ORRERY_EMPTY: there is no such shape or child. */
+ORRERY_API orrery_status orrery_scene_get_child(orrery_scene* scene, uint32_t shape, uint32_t child, orrery_child* out);
+
+/* Contacts of the world of a mirror, in arrays of the caller. Null arrays are not filled. Those of a last step: of the
+ * predicted tick with prediction. */
+typedef struct orrery_contacts {
+    uint32_t struct_size;   /* set by the caller: sizeof of this struct */
+    uint32_t capacity;      /* in: contacts that fit into each array */
+    uint32_t count;         /* out: contacts that were filled in */
+    uint32_t available;     /* out: contacts that there are */
+    orrery_body_id* bodies; /* 2 for each contact */
+    uint32_t* parts;    /* 2 for each contact: the child of a compound; of a mesh or height field a triangle, with the
+                         * highest bit for an edge of it; otherwise 0 */
+    float* points;      /* 3 for each contact: the deepest point at the start of the step, m, world */
+    float* normals;     /* 3 for each contact: unit, world, from the first body to the second */
+    float* separations; /* m; negative: the bodies overlap */
+    float* impulses;    /* N s, along the normal, in the whole step */
+    uint8_t* touching;  /* 1: the bodies touch; 0: they are only near */
+} orrery_contacts;
+/* Of a body, in order of the other one; or of ORRERY_NO_BODY: those of all bodies that are awake, each once. The time
+ * that it takes grows with the number of contacts of the whole world times that of the bodies that are asked for.
+ * Points and normals of sleeping bodies are 0, and so are all after a state of the server until the next step.
+ * ORRERY_WRONG_STATE: not a mirror, or its world is not there. ORRERY_EMPTY: there is no such body. ORRERY_TOO_SMALL:
+ * `capacity` contacts were filled in. */
+ORRERY_API orrery_status orrery_client_contacts(orrery_client* client, orrery_body_id body, orrery_contacts* contacts);
+
+/* Joints of the world of a mirror, in arrays of the caller. Null arrays are not filled. The ball sockets and rods of
+ * rigs (ropes, nets) are joints, too. */
+typedef struct orrery_joints {
+    uint32_t struct_size;   /* set by the caller: sizeof of this struct */
+    uint32_t capacity;      /* in: joints that fit into each array */
+    uint32_t count;         /* out: joints that were filled in */
+    uint32_t available;     /* out: joints that there are */
+    uint64_t* ids;          /* as the joint of an orrery_event */
+    uint32_t* kinds;        /* for orrery_joint_kind_name() */
+    orrery_body_id* bodies; /* 4 for each joint: A, B, C, D; ORRERY_NO_BODY: the world as A, or no such body */
+    float* anchors;         /* 6 for each joint: the point of A, then that of B, m, world; of a kind without anchors the
+                             * centres of the bodies */
+    float* forces;          /* N, which it exerts; mean of the last step */
+    float* torques;         /* N m, likewise */
+} orrery_joints;
+/* Of a body, or of ORRERY_NO_BODY: all. Statuses are those of orrery_client_contacts(). */
+ORRERY_API orrery_status orrery_client_joints(orrery_client* client, orrery_body_id body, orrery_joints* joints);
+/* The name that scenes give a kind of joint, for example "ball_socket". "": there is no such kind, or this build of the
+ * library does not simulate. Never null; valid for ever. */
+ORRERY_API const char* orrery_joint_kind_name(uint32_t kind);
+
+/* All bodies of the world of a mirror, in order of index, in arrays of the caller. Null arrays are not filled. */
+typedef struct orrery_marks {
+    uint32_t struct_size; /* set by the caller: sizeof of this struct */
+    uint32_t capacity;    /* in: bodies that fit into each array */
+    uint32_t count;       /* out: bodies that were filled in */
+    uint32_t available;   /* out: bodies that there are */
+    orrery_body_id* ids;  /* 1 for each body */
+    uint8_t* asleep;      /* 1 for each body: 1 or 0 */
+    float* bounds; /* 6 for each body: the least x, y, z and the most of a box that contains it, m, world; of a body
+                    * without a shape its position, of a plane 3e38 m in each direction */
+} orrery_marks;
+/* ORRERY_WRONG_STATE and ORRERY_TOO_SMALL: as orrery_client_contacts(). */
+ORRERY_API orrery_status orrery_client_marks(orrery_client* client, orrery_marks* marks);
+
+/* The state of a body, for an inspector. In mode SNAPSHOTS: the newest one that has arrived. Of a mirror: that of its
+ * world, which with prediction is ahead of the server; smoothing is left out. */
+typedef struct orrery_body_state {
+    uint32_t struct_size;      /* set by the caller: sizeof of this struct */
+    int32_t known;             /* 1: a mirror's, with all fields; 0: those from asleep to bounds_max are 0 */
+    uint64_t tick;             /* that the state belongs to */
+    double age_ticks;          /* by how much that is older than the newest snapshot; of a mirror 0 */
+    float position[3];         /* m, world */
+    float orientation[4];      /* x, y, z, w; body to world */
+    float linear_velocity[3];  /* m/s, world */
+    float angular_velocity[3]; /* rad/s, world */
+    int32_t asleep;            /* 1 or 0 */
+    int32_t sensor;            /* 1 or 0 */
+    float mass_kg;             /* 0: not dynamic */
+    float gravity_scale;       /* factor of gravity */
+    float linear_damping;      /* 1/s */
+    float angular_damping;     /* 1/s */
+    uint32_t category;    /* bits: a body collides with another if the category of each shares one with the other's */
+    uint32_t mask;        /* mask */
+    orrery_body_id group; /* the first body that was made together with it; ORRERY_NO_BODY: it is of the scene */
+    float bounds_min[3];  /* as the bounds of orrery_marks */
+    float bounds_max[3];  /* likewise */
+    /* Of a mirror: what the server has confirmed. With prediction only while orrery_client_set_confirmed() is on. */
+    uint64_t confirmed_tick;        /* 0: not known, and then all below are 0 */
+    float confirmed_position[3];    /* m, world, at that tick */
+    float confirmed_orientation[4]; /* x, y, z, w; body to world */
+    float error_mm;                 /* from there to where this tick was predicted before, mm */
+    float error_deg;                /* the angle between the two, degrees */
+} orrery_body_state;
+/* ORRERY_EMPTY: there is no such body, or its first state has not arrived. ORRERY_WRONG_STATE: as for
+ * orrery_client_sample(). */
+ORRERY_API orrery_status orrery_client_get_body_state(const orrery_client* client, orrery_body_id id,
+                                                      orrery_body_state* out);
+
+/* Whether a mirror with prediction keeps the bodies of each predicted tick, to show what the server has confirmed
+ * beside what is predicted. 0, the default: it does not. ORRERY_WRONG_STATE: the mode is not ORRERY_MODE_MIRROR. */
+ORRERY_API orrery_status orrery_client_set_confirmed(orrery_client* client, int32_t on);
+/* As orrery_client_sample(), but of the last tick that the server has confirmed, and not between ticks: the bodies as
+ * the server has them. ORRERY_WRONG_STATE: not a mirror, its world is not there, or it predicts and
+ * orrery_client_set_confirmed() is off or has only just been turned on. */
+ORRERY_API orrery_status orrery_client_sample_confirmed(orrery_client* client, orrery_samples* samples);
+
+/* ------------------------------------------------------------------------------------------------- statistics */
 
 /* Numbers of the present connection, or of the last one; bytes and datagrams are those since the client was created. 0
  * where nothing is known yet. */
@@ -651,6 +800,12 @@ ORRERY_API orrery_status orrery_player_get_body(const orrery_player* player, orr
 ORRERY_API orrery_status orrery_player_get_shape(const orrery_player* player, uint32_t shape, orrery_shape* out);
 /* The recorded scene in its binary form; valid until orrery_player_close(). */
 ORRERY_API orrery_status orrery_player_scene(const orrery_player* player, const uint8_t** bytes, size_t* size);
+/* What there is to see at the present tick, as orrery_client_contacts(), _joints(), _marks() and _get_body_state(). */
+ORRERY_API orrery_status orrery_player_contacts(orrery_player* player, orrery_body_id body, orrery_contacts* contacts);
+ORRERY_API orrery_status orrery_player_joints(orrery_player* player, orrery_body_id body, orrery_joints* joints);
+ORRERY_API orrery_status orrery_player_marks(orrery_player* player, orrery_marks* marks);
+ORRERY_API orrery_status orrery_player_get_body_state(const orrery_player* player, orrery_body_id id,
+                                                      orrery_body_state* out);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,12 @@
 // A client of an Orrery room, over a WebSocket. It shows the bodies as they were a few ticks ago, between two snapshots,
 // and sends the player's controls. All decoding is that of the C++ client SDK, in the WebAssembly module.
 import * as C from './layout.js';
+import { Look, type BodyState, type Contacts, type Joints, type Marks } from './look.js';
 import { readBody, readShape, SampleArrays, type Body, type BodyId, type Samples, type Shape } from './views.js';
 import { load, type Exports, type Memory, type WasmSource } from './wasm.js';
 
+export type { BodyState, Contacts, Joints, Marks } from './look.js';
+export { Scene, type Child, type Triangles } from './scene.js';
 export type { Body, BodyId, Samples, Shape } from './views.js';
 export type { WasmSource } from './wasm.js';
 /** The constants of orrery/client.h without ORRERY_, and the layouts of its structs. */
@@ -107,7 +110,7 @@ const CLOSE_WAIT_MS = 100;
 const TOKEN_WAIT_MS = 5000;  // for the answer of tokenUrl
 const MAX_BUFFERED_BYTES = 256 * 1024;
 const RETRY_MS = [100, 200, 400, 800, 1600];
-const SCRATCH_BYTES = 256;  // more than any struct of the header
+const SCRATCH_BYTES = 256;  // more than any struct that client.ts reads
 
 export class Client {
   readonly #memory: Memory;
@@ -119,6 +122,7 @@ export class Client {
   readonly #struct: number;
   readonly #controls: number;
   readonly #samples: SampleArrays;
+  readonly #look: Look;
   #socket: WebSocketLike | null = null;
   #streamNumber = 0;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -142,6 +146,12 @@ export class Client {
     this.#c.orrery_client_config_init(this.#struct);
     this.#check(this.#c.orrery_client_create_stream(this.#struct, this.#out));
     this.#client = memory.u32(this.#out);
+    this.#look = new Look(memory, {
+      contacts: (body, out) => this.#c.orrery_client_contacts(this.#client, body, out),
+      joints: (body, out) => this.#c.orrery_client_joints(this.#client, body, out),
+      marks: (out) => this.#c.orrery_client_marks(this.#client, out),
+      bodyState: (id, out) => this.#c.orrery_client_get_body_state(this.#client, id, out),
+    });
     this.#c.orrery_client_set_reconnect(this.#client, this.#reconnectSeconds);
     if (options.mode === 'mirror') this.#mirror();
   }
@@ -283,6 +293,36 @@ export class Client {
    * certain. */
   setMirrorEvents(kinds: number, leastHitImpulse = 0): void {
     this.#check(this.#c.orrery_client_set_mirror_events(this.#client, kinds, leastHitImpulse));
+  }
+  /** Of a mirror: the contacts of a body; without one, of all that is awake, which takes long for thousands of bodies.
+   * Null: not a mirror, or no such body. The same object each time, for use at once; so are those of joints() and
+   * marks(). */
+  contacts(body: BodyId = C.NO_BODY): Contacts | null {
+    return this.#closed ? null : this.#look.contacts(body);
+  }
+  /** Of a mirror: the joints of a body, or all, those of rigs included. Null: as of contacts(). */
+  joints(body: BodyId = C.NO_BODY): Joints | null {
+    return this.#closed ? null : this.#look.joints(body);
+  }
+  /** The name that scenes give a kind of joint: "ball_socket". */
+  jointKind(kind: number): string {
+    return this.#look.jointKind(kind);
+  }
+  /** Of a mirror: which bodies sleep, and the boxes around them. Null: not a mirror. */
+  marks(): Marks | null {
+    return this.#closed ? null : this.#look.marks();
+  }
+  /** The newest state of a body, in both modes; null: there is no such body, or its state has not arrived. */
+  bodyState(id: BodyId): BodyState | null {
+    return this.#closed ? null : this.#look.bodyState(id);
+  }
+  /** Whether a mirror with prediction keeps what confirmed() and the field `confirmed` of body states need. */
+  setConfirmed(on: boolean): void {
+    this.#check(this.#c.orrery_client_set_confirmed(this.#client, on ? 1 : 0));
+  }
+  /** Of a mirror: all bodies at the last tick that the server has confirmed. Null: not known. */
+  confirmed(): Samples | null {
+    return this.#closed ? null : this.#look.samples((at) => this.#c.orrery_client_sample_confirmed(this.#client, at));
   }
   /** Asks for the scene's binary form, which comes as the event `scene`. */
   requestScene(): void {

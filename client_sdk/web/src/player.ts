@@ -3,9 +3,11 @@
 import { decompress } from 'fzstd';
 
 import * as C from './layout.js';
+import { Look, type BodyState, type Contacts, type Joints, type Marks } from './look.js';
 import { readBody, readShape, SampleArrays, type Body, type BodyId, type Samples, type Shape } from './views.js';
 import { load, type Exports, type Memory, type WasmSource } from './wasm.js';
 
+export type { BodyState, Contacts, Joints, Marks } from './look.js';
 export type { Body, BodyId, Samples, Shape } from './views.js';
 export type { WasmSource } from './wasm.js';
 
@@ -46,6 +48,7 @@ export class Player {
   readonly #file: number;
   readonly #struct: number;
   readonly #samples: SampleArrays;
+  readonly #look: Look;
   #player: number;  // 0 once closed: then every function of the module does nothing
   #part = 1;
 
@@ -56,6 +59,12 @@ export class Player {
     this.#player = player;
     this.#struct = memory.allocate(SCRATCH_BYTES);
     this.#samples = new SampleArrays(memory, (at) => this.#c.orrery_player_sample(this.#player, this.#part, at));
+    this.#look = new Look(memory, {
+      contacts: (body, out) => this.#c.orrery_player_contacts(this.#player, body, out),
+      joints: (body, out) => this.#c.orrery_player_joints(this.#player, body, out),
+      marks: (out) => this.#c.orrery_player_marks(this.#player, out),
+      bodyState: (id, out) => this.#c.orrery_player_get_body_state(this.#player, id, out),
+    });
   }
 
   /** Opens a recording, before its first tick. `wasm`: the module with the simulation; if it is left out, the one
@@ -128,6 +137,22 @@ export class Player {
   shape(index: number): Shape | null {
     const at = this.#sized(C.ShapeLayout.sizeof);
     return this.#c.orrery_player_get_shape(this.#player, index, at) === C.OK ? readShape(this.#memory, at) : null;
+  }
+  /** What there is to see at the present tick: as of a client that is a mirror. */
+  contacts(body: BodyId = C.NO_BODY): Contacts | null {
+    return this.#look.contacts(body);
+  }
+  joints(body: BodyId = C.NO_BODY): Joints | null {
+    return this.#look.joints(body);
+  }
+  jointKind(kind: number): string {
+    return this.#look.jointKind(kind);
+  }
+  marks(): Marks | null {
+    return this.#look.marks();
+  }
+  bodyState(id: BodyId): BodyState | null {
+    return this.#look.bodyState(id);
   }
   /** A copy of the recorded scene, in its binary form. */
   sceneBytes(): Uint8Array<ArrayBuffer> {

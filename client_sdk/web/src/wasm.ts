@@ -45,6 +45,19 @@ export interface Exports {
   /** Only in a module with the simulation. */
   orrery_web_predict(client: number, inputDelayTicks: number, maxRollbackMs: number): number;
   orrery_client_get_mirror_stats(client: number, stats: number): number;
+  orrery_client_contacts(client: number, body: bigint, contacts: number): number;
+  orrery_client_joints(client: number, body: bigint, joints: number): number;
+  orrery_joint_kind_name(kind: number): number;
+  orrery_client_marks(client: number, marks: number): number;
+  orrery_client_get_body_state(client: number, id: bigint, out: number): number;
+  orrery_client_set_confirmed(client: number, on: number): number;
+  orrery_client_sample_confirmed(client: number, samples: number): number;
+  orrery_scene_open(bytes: number, size: number, scene: number): number;
+  orrery_scene_close(scene: number): void;
+  orrery_scene_shape_count(scene: number): number;
+  orrery_scene_get_shape(scene: number, shape: number, out: number): number;
+  orrery_scene_shape_triangles(scene: number, shape: number, triangles: number): number;
+  orrery_scene_get_child(scene: number, shape: number, child: number, out: number): number;
   orrery_status_name(status: number): number;
   orrery_player_open(bytes: number, size: number, player: number, text: number, textSize: number): number;
   orrery_player_close(player: number): void;

@@ -1,4 +1,4 @@
-// What all functions of the C face do: they check and fill structs, and let no exception through.
+// What the files of the C face share: structs that both sides size, ids, arrays, and the end of exceptions.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "orrery/client.h"
+#include "orrery/sim.hpp"
 #include "protocol/session/client_session.h"
 
 namespace orrery::client {
@@ -27,7 +28,6 @@ orrery_status give(Struct& mine, Struct* out) {
 inline sim::BodyId body_of(orrery_body_id id) {
     return {static_cast<std::uint32_t>(id), static_cast<std::uint32_t>(id >> 32)};
 }
-
 template <class Id>
 std::uint64_t id_of(Id id) {
     static_assert(ORRERY_NO_BODY == UINT64_MAX && ORRERY_NO_JOINT == UINT64_MAX);
@@ -67,15 +67,6 @@ inline void write4(float* to, std::uint32_t i, const sim::Quat& q) {
     to[4 * i + 1] = q.y;
     to[4 * i + 2] = q.z;
     to[4 * i + 3] = q.w;
-}
-
-inline orrery_status give_shape(const sim::ShapeDef& def, orrery_shape* out) {
-    orrery_shape mine{};
-    mine.type = static_cast<std::int32_t>(def.type);
-    mine.radius = def.radius;
-    mine.half_height = def.half_height;
-    write3(mine.half_extents, 0, def.half_extents);
-    return give(mine, out);
 }
 
 // Fills in one body, as far as there is room.

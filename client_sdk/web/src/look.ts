@@ -1,0 +1,218 @@
+// What there is to see in a world that the module steps: contacts, joints, and the state of bodies. Arrays are views
+// into the module's memory, as those of Samples: for use at once, the same objects each time.
+import * as C from './layout.js';
+import type { Samples } from './views.js';
+import type { Memory } from './wasm.js';
+
+/** Entry i of each array, for i below `count`, belongs to contact i. */
+export interface Contacts {
+  count: number;
+  /** Two for each contact. */
+  bodies: BigUint64Array;
+  /** Two for each contact: the child of a compound; of a mesh or height field a triangle, with the highest bit for an
+   * edge of it; otherwise 0. */
+  parts: Uint32Array;
+  /** The deepest point at the start of the step, m, world. */
+  points: Float32Array;
+  /** Unit, world, from the first body to the second. */
+  normals: Float32Array;
+  /** m; negative: the bodies overlap. */
+  separations: Float32Array;
+  /** N s, along the normal, in the whole step. */
+  impulses: Float32Array;
+  /** 1: they touch; 0: they are only near. */
+  touching: Uint8Array;
+}
+/** Entry i of each array, for i below `count`, belongs to joint i. */
+export interface Joints {
+  count: number;
+  ids: BigUint64Array;
+  /** For jointKind(). */
+  kinds: Uint32Array;
+  /** Four for each joint: A, B, C, D; constants.NO_BODY: the world as A, or no such body. */
+  bodies: BigUint64Array;
+  /** Six for each joint: the point of A, then that of B, m, world. */
+  anchors: Float32Array;
+  /** N and N m, which it exerts; means of the last step. */
+  forces: Float32Array;
+  torques: Float32Array;
+}
+/** Entry i of each array, for i below `count`, belongs to body ids[i]; in order of index. */
+export interface Marks {
+  count: number;
+  ids: BigUint64Array;
+  /** 1 or 0. */
+  asleep: Uint8Array;
+  /** Six for each body: the least x, y, z and the most of a box that contains it, m, world; of a body without a shape
+   * its position, of a plane 3e38 m in each direction. */
+  bounds: Float32Array;
+}
+type Vec3 = [number, number, number];
+type Quat = [number, number, number, number];
+/** What each means is said at orrery_body_state of orrery/client.h. */
+export interface BodyState {
+  tick: bigint;
+  /** By how much that is older than the newest snapshot, in ticks. */
+  ageTicks: number;
+  position: Vec3; orientation: Quat; linearVelocity: Vec3; angularVelocity: Vec3;
+  /** Null in mode snapshots. */
+  own: {
+    asleep: boolean; sensor: boolean; massKg: number; gravityScale: number; linearDamping: number;
+    angularDamping: number; category: number; mask: number;
+    /** The first body that was made together with it; null: it is of the scene. */
+    group: bigint | null;
+    boundsMin: Vec3; boundsMax: Vec3;
+  } | null;
+  /** What the server has confirmed, and how far off the prediction of that tick was. Null: not known. */
+  confirmed: { tick: bigint; position: Vec3; orientation: Quat; errorMm: number; errorDeg: number } | null;
+}
+
+/** The functions of the module, for a client or a player. */
+export interface LookCalls {
+  contacts(body: bigint, out: number): number;
+  joints(body: bigint, out: number): number;
+  marks(out: number): number;
+  bodyState(id: bigint, out: number): number;
+}
+
+type Elements = { u8: Uint8Array; u32: Uint32Array; f32: Float32Array; u64: BigUint64Array };
+const BYTES = { u8: 1, u32: 4, f32: 4, u64: 8 };
+const ELEMENTS = { u8: Uint8Array, u32: Uint32Array, f32: Float32Array, u64: BigUint64Array };
+/** An array of a struct: its name here, the place of its pointer, the type, and how many there are of each entry. */
+type Column = [name: string, pointerAt: number, type: keyof Elements, each: number];
+interface Layout { sizeof: number; capacity: number; count: number; available: number }
+
+/** A struct of arrays in the module's memory, which grow as they must. */
+export class Table<T extends { count: number }> {
+  readonly #memory: Memory;
+  readonly #layout: Layout;
+  readonly #columns: Column[];
+  /** Of the struct. */
+  readonly at: number;
+  #arrays = 0;
+  #capacity = 0;
+  #views: T | null = null;
+
+  /** `columns`: those of 8 bytes first. */
+  constructor(memory: Memory, layout: Layout, columns: Column[]) {
+    this.#memory = memory;
+    this.#layout = layout;
+    this.#columns = columns;
+    this.at = memory.allocate(layout.sizeof);
+    memory.bytes.fill(0, this.at, this.at + layout.sizeof);
+  }
+
+  /** Null: `call` gives another status than OK. */
+  fill(call: (at: number) => number): T | null {
+    const m = this.#memory, { at } = this;
+    m.setU32(at, this.#layout.sizeof);
+    let status = call(at);
+    if (status === C.TOO_SMALL) {
+      this.#grow(m.u32(at + this.#layout.available));
+      status = call(at);
+    }
+    if (status !== C.OK) return null;
+    if (!this.#views || (this.#views as any)[this.#columns[0]![0]].buffer !== m.exports.memory.buffer) this.#view();
+    this.#views!.count = m.u32(at + this.#layout.count);
+    return this.#views;
+  }
+
+  #grow(wanted: number): void {
+    this.#memory.exports.free(this.#arrays);
+    this.#capacity = wanted + (wanted >> 1);
+    this.#arrays = this.#memory.allocate(this.#capacity * this.#columns.reduce((sum, [, , type, each]) => sum + BYTES[type] * each, 0));
+    this.#memory.setU32(this.at + this.#layout.capacity, this.#capacity);
+    this.#place((pointerAt, array) => this.#memory.setU32(this.at + pointerAt, array));
+    this.#views = null;
+  }
+  #place(each: (pointerAt: number, array: number, column: Column) => void): void {
+    let array = this.#arrays;
+    for (const column of this.#columns) {
+      each(column[1], array, column);
+      array += this.#capacity * BYTES[column[2]] * column[3];
+    }
+  }
+  #view(): void {
+    const views: any = { count: 0 };
+    this.#place((_, array, [name, , type, each]) => {
+      views[name] = new ELEMENTS[type](this.#memory.buffer, array, this.#capacity * each);
+    });
+    this.#views = views;
+  }
+}
+
+export class Look {
+  readonly #memory: Memory;
+  readonly #calls: LookCalls;
+  readonly #struct: number;
+  readonly #contacts: Table<Contacts>;
+  readonly #joints: Table<Joints>;
+  readonly #marks: Table<Marks>;
+  readonly #samples: Table<Samples>;
+
+  constructor(memory: Memory, calls: LookCalls) {
+    this.#memory = memory;
+    this.#calls = calls;
+    this.#struct = memory.allocate(C.BodyStateLayout.sizeof);
+    const A = C.ContactsLayout, B = C.JointsLayout, D = C.MarksLayout;
+    this.#contacts = new Table<Contacts>(memory, A, [
+      ['bodies', A.bodies, 'u64', 2], ['parts', A.parts, 'u32', 2], ['points', A.points, 'f32', 3],
+      ['normals', A.normals, 'f32', 3], ['separations', A.separations, 'f32', 1], ['impulses', A.impulses, 'f32', 1],
+      ['touching', A.touching, 'u8', 1]]);
+    this.#joints = new Table<Joints>(memory, B, [
+      ['ids', B.ids, 'u64', 1], ['bodies', B.bodies, 'u64', 4], ['kinds', B.kinds, 'u32', 1],
+      ['anchors', B.anchors, 'f32', 6], ['forces', B.forces, 'f32', 1], ['torques', B.torques, 'f32', 1]]);
+    this.#marks = new Table<Marks>(memory, D, [
+      ['ids', D.ids, 'u64', 1], ['bounds', D.bounds, 'f32', 6], ['asleep', D.asleep, 'u8', 1]]);
+    const E = C.SamplesLayout;
+    this.#samples = new Table<Samples>(memory, E, [
+      ['ids', E.ids, 'u64', 1], ['positions', E.positions, 'f32', 3], ['orientations', E.orientations, 'f32', 4],
+      ['linearVelocities', E.linear_velocities, 'f32', 3], ['angularVelocities', E.angular_velocities, 'f32', 3]]);
+  }
+
+  contacts(body: bigint): Contacts | null {
+    return this.#contacts.fill((at) => this.#calls.contacts(body, at));
+  }
+  joints(body: bigint): Joints | null {
+    return this.#joints.fill((at) => this.#calls.joints(body, at));
+  }
+  marks(): Marks | null {
+    return this.#marks.fill((at) => this.#calls.marks(at));
+  }
+  samples(call: (at: number) => number): Samples | null {
+    const samples = this.#samples.fill(call);
+    if (!samples) return null;
+    samples.tick = this.#memory.f64(this.#samples.at + C.SamplesLayout.tick);
+    if (samples.indices?.buffer !== samples.ids.buffer)
+      samples.indices = new Uint32Array(samples.ids.buffer, samples.ids.byteOffset, 2 * samples.ids.length);
+    return samples;
+  }
+  bodyState(id: bigint): BodyState | null {
+    const L = C.BodyStateLayout, m = this.#memory, at = this.#struct;
+    m.setU32(at, L.sizeof);
+    if (this.#calls.bodyState(id, at) !== C.OK) return null;
+    const f = (offset: number) => m.f32(at + offset);
+    const vec = (offset: number): Vec3 => [f(offset), f(offset + 4), f(offset + 8)];
+    const quat = (offset: number): Quat => [f(offset), f(offset + 4), f(offset + 8), f(offset + 12)];
+    const group = m.u64(at + L.group), confirmedTick = m.u64(at + L.confirmed_tick);
+    return {
+      tick: m.u64(at + L.tick), ageTicks: m.f64(at + L.age_ticks), position: vec(L.position),
+      orientation: quat(L.orientation), linearVelocity: vec(L.linear_velocity), angularVelocity: vec(L.angular_velocity),
+      own: m.i32(at + L.known) === 0 ? null : {
+        asleep: m.i32(at + L.asleep) !== 0, sensor: m.i32(at + L.sensor) !== 0, massKg: f(L.mass_kg),
+        gravityScale: f(L.gravity_scale), linearDamping: f(L.linear_damping), angularDamping: f(L.angular_damping),
+        category: m.u32(at + L.category), mask: m.u32(at + L.mask), group: group === C.NO_BODY ? null : group,
+        boundsMin: vec(L.bounds_min), boundsMax: vec(L.bounds_max),
+      },
+      confirmed: confirmedTick === 0n ? null : {
+        tick: confirmedTick, position: vec(L.confirmed_position), orientation: quat(L.confirmed_orientation),
+        errorMm: f(L.error_mm), errorDeg: f(L.error_deg),
+      },
+    };
+  }
+  /** The name that scenes give a kind of joint: "ball_socket". */
+  jointKind(kind: number): string {
+    this.#memory.setU32(this.#struct, this.#memory.exports.orrery_joint_kind_name(kind));
+    return this.#memory.text(this.#struct);
+  }
+}
