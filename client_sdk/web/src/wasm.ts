@@ -70,6 +70,10 @@ export interface Exports {
   orrery_player_get_body(player: number, id: bigint, out: number): number;
   orrery_player_get_shape(player: number, shape: number, out: number): number;
   orrery_player_scene(player: number, bytes: number, size: number): number;
+  orrery_player_contacts(player: number, body: bigint, contacts: number): number;
+  orrery_player_joints(player: number, body: bigint, joints: number): number;
+  orrery_player_marks(player: number, marks: number): number;
+  orrery_player_get_body_state(player: number, id: bigint, out: number): number;
 }
 
 const decoder = new TextDecoder();
