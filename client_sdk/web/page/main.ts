@@ -11,7 +11,7 @@ import { View } from './view/view.js';
 
 const LINK_MS = 400;  // after the last change, the address is written anew
 const CLICK_PX = 6;
-const TOLD_FRAMES = 30;
+const TOLD_MS = 500;
 
 const link = readLink(location.hash);
 const canvas = element<HTMLCanvasElement>('view');
@@ -53,7 +53,7 @@ class PageShell implements Shell {
   }
 }
 const shell = new PageShell();
-const view = new View(canvas, link.fine, changed);
+const view = new View(canvas, link.quality, changed);
 const connection = new Connection(link.token, link.snapshots, look, showConnection);
 
 /** From now on this is shown. */
@@ -79,11 +79,11 @@ function address(): string {
   const { camera, target, following } = view.eye;
   const tick = source?.kind === 'replay' ? shell.cursor.tick : null;
   const hash = writeLink({ eye: { position: camera.position.toArray(), target: target.toArray(), following }, tick,
-                           selected: shell.selected, fine: link.fine, snapshots: link.snapshots });
+                           selected: shell.selected, quality: link.quality, snapshots: link.snapshots });
   return location.pathname + location.search + hash;
 }
 
-let frames = 0, sumMs = 0;
+let frames = 0, sumMs = 0, toldAt = 0;
 const told: Frame = { now: 0, source: null, samples: null, scriptMs: 0, selected: null };
 const panels: { update(frame: Frame): void }[] = [];
 
@@ -100,7 +100,7 @@ function frame(now: number): void {
   told.selected = shell.selected;
   for (const panel of panels) panel.update(told);
   scriptMs = performance.now() - start;
-  tell();
+  tell(now);
 }
 
 let seatedBefore: boolean | null = null;
@@ -117,12 +117,17 @@ function drive(channels: Float32Array): boolean {
   if (button.hidden === lost) button.hidden = !lost;
   return seated;
 }
-/** For tests, and for a look into the page's own costs. */
-function tell(): void {
+/** For tests, and for a look into the page's own costs: means since it was told before. */
+function tell(now: number): void {
+  ++frames;
   sumMs += scriptMs;
-  if (++frames % TOLD_FRAMES !== 0) return;
-  Object.assign(document.body.dataset, { bodies: samples?.count ?? 0, frames, scriptMs: (sumMs / TOLD_FRAMES).toFixed(2) });
-  sumMs = 0;
+  if (now - toldAt < TOLD_MS) return;
+  Object.assign(document.body.dataset, {
+    bodies: samples?.count ?? 0, frames: Number(document.body.dataset['frames'] ?? 0) + frames,
+    scriptMs: (sumMs / frames).toFixed(2),
+  });
+  toldAt = now;
+  frames = sumMs = 0;
 }
 
 function follow(): void {

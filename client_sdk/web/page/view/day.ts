@@ -3,7 +3,7 @@ import { BackSide, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshStan
          PMREMGenerator, type Quaternion, Scene, ShaderMaterial, SphereGeometry, Vector3, type WebGLRenderer } from 'three';
 import { GRID } from './surfaces.js';
 
-const HORIZON = new Color('#dbe8f1'), ZENITH = new Color('#3f86cf'), GROUND = new Color('#b6b9a6');
+const HORIZON = new Color('#dbe8f1'), ZENITH = new Color('#3f86cf'), GROUND = new Color('#c4c6b4');
 const TO_SUN = new Vector3(0.55, 0.62, 0.42).normalize();
 const RIGHT_OF_SUN = new Vector3(0, 1, 0).cross(TO_SUN).normalize(), ABOVE_SUN = TO_SUN.clone().cross(RIGHT_OF_SUN);
 const SKY_M = 3000, MAP_TEXELS = 2048;
@@ -51,14 +51,14 @@ function skyMesh(withClouds: boolean): Mesh {
 
 /** The half space of a plane's shape: a large square that goes with the eye. */
 export function groundMesh(): Mesh {
-  const material = new MeshStandardMaterial({ color: '#a9ad9b', roughness: 0.95 });
+  const material = new MeshStandardMaterial({ color: '#d3ccb2', roughness: 0.95 });
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = `varying vec3 vWorld;\n${shader.vertexShader}`.replace('#include <begin_vertex>',
       '#include <begin_vertex>\nvWorld = (modelMatrix * vec4(position, 1.)).xyz;');
     shader.fragmentShader = `varying vec3 vWorld;\n${GRID}\n${shader.fragmentShader}`.replace('#include <color_fragment>',
       `#include <color_fragment>
        float tile = mod(floor(vWorld.x / 10.) + floor(vWorld.z / 10.), 2.);
-       diffuseColor.rgb *= (1. - .045 * tile) * (1. - .34 * gridOf(vWorld.xz));`);
+       diffuseColor.rgb *= (1. - .03 * tile) * (1. - .22 * gridOf(vWorld.xz));`);
   };
   const mesh = new Mesh(new PlaneGeometry(2 * SKY_M, 2 * SKY_M).rotateX(-Math.PI / 2), material);
   mesh.receiveShadow = true;
@@ -88,12 +88,12 @@ export class Day {
     shadow.radius = 3;
     shadow.bias = -0.0004;
     shadow.normalBias = 0.03;
-    scene.add(this.#sky, sun, sun.target, new HemisphereLight('#cfe2f5', '#8d8672', 0.7));
+    scene.add(this.#sky, sun, sun.target, new HemisphereLight('#dcebfa', '#a39a84', 1.0));
     scene.fog = this.#fog;
     const dome = new Scene(), pmrem = new PMREMGenerator(renderer);
     dome.add(skyMesh(false));
     scene.environment = pmrem.fromScene(dome, 0.02, 0.1, 50).texture;
-    scene.environmentIntensity = 0.45;
+    scene.environmentIntensity = 0.5;
     pmrem.dispose();
   }
 
@@ -105,7 +105,7 @@ export class Day {
   follow(eye: Vector3, target: Vector3, distance: number): void {
     this.#sky.position.copy(eye);
     this.#fog.near = 60 + 2 * distance;
-    this.#fog.far = 900 + 8 * distance;
+    this.#fog.far = 600 + 7 * distance;
     const reach = Math.min(Math.max(2 ** Math.ceil(Math.log2(1.2 * distance)), 16), 256);
     const { camera } = this.#sun.shadow;
     if (camera.right !== reach) {
