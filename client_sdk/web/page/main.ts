@@ -53,8 +53,9 @@ class PageShell implements Shell {
   }
 }
 const shell = new PageShell();
-const view = new View(canvas, link.quality, changed);
 const connection = new Connection(link.token, link.snapshots, look, showConnection);
+void connection.connect();  // fetches go on while the view comes about
+const view = new View(canvas, link.quality, changed);
 
 /** From now on this is shown. */
 function look(to: Source | null): void {
@@ -120,6 +121,7 @@ function drive(channels: Float32Array): boolean {
 /** For tests, and for a look into the page's own costs: means since it was told before. */
 function tell(now: number): void {
   ++frames;
+  if (samples) document.body.dataset['firstPictureMs'] ??= performance.now().toFixed(0);
   sumMs += scriptMs;
   if (now - toldAt < TOLD_MS) return;
   Object.assign(document.body.dataset, {
@@ -188,4 +190,3 @@ if (link.token) history.replaceState(null, '', address());  // a token is used o
 addEventListener('pagehide', () => connection.close());  // the seat is free at once
 addEventListener('pageshow', ({ persisted }) => persisted && void connection.connect());
 requestAnimationFrame(frame);
-void connection.connect();

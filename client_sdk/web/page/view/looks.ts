@@ -35,7 +35,7 @@ const SKIN = look('#dba77e', SURFACE.plain), TROUSERS = look('#3a4a63', SURFACE.
 const SHIRTS = ['#d5502c', '#2f7fd1', '#e6b33a', '#1c9a76', '#e4e1d6', '#8f5fb0'].map((hex) => look(hex, SURFACE.plain));
 
 // Bodies without a material: dark and light ones in turn.
-const PLAIN = ['#d9692f', '#3f8fc9', '#e8c24a', '#2f8f6f', '#b9c4cc', '#6d5aa8', '#e39ab0', '#4f6a33'];
+const PLAIN = ['#2f6f9f', '#d9692f', '#f0d9b8', '#e3a33f', '#d8b08c', '#35506e', '#6f93b8', '#2f8f6f'];
 const SOLIDS = PLAIN.map((hex) => look(hex, SURFACE.plain)), BALLS = PLAIN.map((hex) => look(hex, SURFACE.ball));
 
 function numberOf(text: string): number {
@@ -73,5 +73,5 @@ export function lookOf(body: Body, shape: Shape, index: number, own: boolean): L
   if (limb) return limb;
   const name = (body.templateName + body.memberName) || body.name.replace(/[\d[\].\s_-]+.*$/, '');
   const number = name ? numberOf(name) : body.shape;
-  return shape.type === constants.SHAPE_SPHERE ? oneOf(BALLS, number) : oneOf(SOLIDS, number + body.shape);
+  return shape.type === constants.SHAPE_SPHERE ? oneOf(BALLS, number) : oneOf(SOLIDS, number);
 }

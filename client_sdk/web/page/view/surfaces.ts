@@ -139,6 +139,16 @@ const FRAGMENT_GLOW = /* glsl */ `
 totalEmissiveRadiance += glow * vec3(.9, .86, .7);
 `;
 
+// What of the sky is mirrored, without a map of it.
+const FRAGMENT_SKY = /* glsl */ `
+vec3 away = transformDirectionByInverseViewMatrix(reflect(-geometryViewDir, normal), viewMatrix);
+vec3 sky = mix(vec3(.71, .80, .88), vec3(.05, .23, .62), pow(clamp(away.y, 0., 1.), .55));
+sky = mix(vec3(.44, .43, .36), sky, smoothstep(-.15, .05, away.y));
+float grazing = pow(1. - saturate(dot(normal, geometryViewDir)), 5.);
+reflectedLight.indirectSpecular += sky * (1. - .75 * roughnessFactor) *
+  (material.specularColor + (1. - roughnessFactor) * .6 * grazing);
+`;
+
 const FORMS = `#define SPHERE ${constants.SHAPE_SPHERE}.
 #define BOX ${constants.SHAPE_BOX}.
 #define CYLINDER ${constants.SHAPE_CYLINDER}.
@@ -158,7 +168,8 @@ export function surfaceMaterial(form: number, halfSize: [number, number, number]
     fragmentShader = put(FORMS + FRAGMENT_HEAD + fragmentShader, '#include <color_fragment>', FRAGMENT_COLOUR);
     fragmentShader = put(fragmentShader, '#include <roughnessmap_fragment>', FRAGMENT_ROUGHNESS);
     fragmentShader = put(fragmentShader, '#include <metalnessmap_fragment>', FRAGMENT_METAL);
-    shader.fragmentShader = put(fragmentShader, '#include <emissivemap_fragment>', FRAGMENT_GLOW);
+    fragmentShader = put(fragmentShader, '#include <emissivemap_fragment>', FRAGMENT_GLOW);
+    shader.fragmentShader = put(fragmentShader, '#include <lights_fragment_end>', FRAGMENT_SKY);
   };
   material.customProgramCacheKey = () => 'surface';
   return material;
