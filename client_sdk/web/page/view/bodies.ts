@@ -12,6 +12,7 @@ import { surfaceMaterial } from './surfaces.js';
 
 const NOT_SEEN = -2, NOTHING = -1;  // of a body: not asked for yet; not drawn by a batch
 const LOOK_MS = 2, LOOK_MS_JOINING = 20;  // a frame's time for asking what bodies are
+const ASKED_AT_LEAST = 128;
 const JOINING = 500;  // bodies that are new at once
 
 class Batch {
@@ -209,6 +210,7 @@ export class Bodies {
   /** Asks what new bodies are, for as long as `budgetMs`; the rest is for the next frame. */
   #see(source: Source, samples: Samples, budgetMs: number): void {
     const table = this.#table, { indices } = samples, end = performance.now() + budgetMs;
+    let asked = 0;
     for (let i = 0; i < samples.count; ++i) {
       const index = indices[2 * i]!, generation = indices[2 * i + 1]!;
       if (table.batches[index] !== NOT_SEEN && table.generations[index] === generation) continue;
@@ -226,7 +228,7 @@ export class Bodies {
       if (shape.type === constants.SHAPE_PLANE) this.#addGround(index);
       else table.batches[index] = this.#batchFor(body.shape, shape);
       if (seenBefore) for (const { owners } of this.#batches) owners.fill(NOTHING);  // its place is painted anew
-      if ((i & 15) === 0 && performance.now() > end) return;
+      if (++asked % ASKED_AT_LEAST === 0 && performance.now() > end) return;
     }
   }
   #batchFor(number: number, shape: Shape): number {

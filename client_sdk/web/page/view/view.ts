@@ -9,6 +9,7 @@ import { Outlines } from './outlines.js';
 import { Governor } from './quality.js';
 
 const LEAST_SIZE_M = 1.2;  // of what is followed, as far as the distance to it goes
+const LIFT = 0.7;  // of that size
 const SHADOWS_TO = 20_000;  // bodies
 
 const ahead = new Vector3(), orientation = new Quaternion(), ray = new Raycaster(), at = new Vector2();
@@ -25,6 +26,7 @@ export class View {
   #source: Source | null = null;
   #own: bigint | null = null;
   #ownSlot: number = constants.NO_SLOT;
+  #size = LEAST_SIZE_M;
   #before = 0;
   #crowded = false;
 
@@ -57,7 +59,7 @@ export class View {
       this.#knowOwn(source);
       this.#bodies.update(source, samples, this.#ownSlot, eye.camera.position);
       leader = this.#lead(samples, this.#own);
-      if (leader) eye.takeUp(leader, Math.max(LEAST_SIZE_M, this.#sizeOf(this.#own!)));
+      if (leader) eye.takeUp(leader, this.#size);
       else if (this.#own === null && samples.count > 0) this.#frameAll(samples);
       this.#outlines.update(this.#bodies, samples, selected);
     }
@@ -96,19 +98,17 @@ export class View {
   }
   #lead(samples: Samples, id: bigint | null): Leader | null {
     const place = id === null ? -1 : this.#bodies.placeOf(samples, id), leader = this.#leader;
-    if (place < 0) return null;
+    const geometry = id === null ? null : this.#bodies.geometryAt(id);
+    if (place < 0 || !geometry) return null;
+    if (!geometry.boundingSphere) geometry.computeBoundingSphere();
+    this.#size = Math.max(geometry.boundingSphere!.radius, LEAST_SIZE_M);
     const { linearVelocities: v } = samples;
     leader.position.fromArray(samples.positions, 3 * place);
+    leader.position.y += LIFT * this.#size;  // more is seen of what lies ahead
     leader.speedMps = Math.hypot(v[3 * place]!, v[3 * place + 2]!);
     ahead.set(0, 0, 1).applyQuaternion(orientation.fromArray(samples.orientations, 4 * place));
     leader.heading = Math.hypot(ahead.x, ahead.z) > 0.5 ? Math.atan2(ahead.x, ahead.z) : null;
     return leader;
-  }
-  #sizeOf(id: bigint): number {
-    const geometry = this.#bodies.geometryAt(id);
-    if (!geometry) return 0;
-    if (!geometry.boundingSphere) geometry.computeBoundingSphere();
-    return geometry.boundingSphere!.radius;
   }
   #frameAll(samples: Samples): void {
     const low = new Vector3(Infinity, Infinity, Infinity), high = low.clone().negate(), place = new Vector3();
