@@ -10,6 +10,7 @@ import { Governor } from './quality.js';
 
 const LEAST_SIZE_M = 1.2;  // of what is followed, as far as the distance to it goes
 const LIFT = 0.7;  // of that size
+const FRAME_AGAIN = 1.2;  // so many more bodies have joined: they are to be seen, too
 const SHADOWS_TO = 20_000;  // bodies
 
 const ahead = new Vector3(), orientation = new Quaternion(), ray = new Raycaster(), at = new Vector2();
@@ -29,6 +30,7 @@ export class View {
   #size = LEAST_SIZE_M;
   #before = 0;
   #crowded = false;
+  #framedCount = 0;  // of bodies, when the eye was placed before them
 
   constructor(canvas: HTMLCanvasElement, quality: 'high' | 'low' | null, onMoved: () => void) {
     this.#renderer = new WebGLRenderer({ canvas, antialias: quality !== 'low', powerPreference: 'high-performance' });
@@ -57,10 +59,10 @@ export class View {
     let leader: Leader | null = null;
     if (source && samples) {
       this.#knowOwn(source);
-      this.#bodies.update(source, samples, this.#ownSlot, eye.camera.position);
+      this.#bodies.update(source, samples, this.#ownSlot, eye.camera.position, Math.min(ms, 1000));
       leader = this.#lead(samples, this.#own);
       if (leader) eye.takeUp(leader, this.#size);
-      else if (this.#own === null && samples.count > 0) this.#frameAll(samples);
+      else if (this.#own === null && samples.count > FRAME_AGAIN * this.#framedCount) this.#frameAll(samples);
       this.#outlines.update(this.#bodies, samples, selected);
     }
     eye.update(Math.min(ms, 100) / 1000, leader, right, forward);
@@ -87,6 +89,7 @@ export class View {
     this.#source = source;
     this.#own = null;
     this.#ownSlot = constants.NO_SLOT;
+    this.#framedCount = 0;
     this.#bodies.dispose();
     this.#bodies = new Bodies(this.scene);
   }
@@ -111,6 +114,7 @@ export class View {
     return leader;
   }
   #frameAll(samples: Samples): void {
+    this.#framedCount = samples.count;
     const low = new Vector3(Infinity, Infinity, Infinity), high = low.clone().negate(), place = new Vector3();
     for (let i = 0; i < samples.count; ++i) {
       place.fromArray(samples.positions, 3 * i);
