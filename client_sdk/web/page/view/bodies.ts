@@ -31,6 +31,7 @@ class Batch {
   surfaces!: Float32Array;
   count = 0;
   #recoloured = false;
+  #level = 0;
 
   constructor(shape: Shape, scene: Scene) {
     this.shape = shape;
@@ -41,8 +42,9 @@ class Batch {
   makeRoom(count: number): void {
     if (count <= this.owners.length) return;
     const capacity = Math.ceil(1.5 * count), kept = this.count, before = this.mesh as typeof this.mesh | undefined;
-    const geometry = before && levelOf(count) === levelOf(this.owners.length) ? before.geometry.clone()
-                                                                              : geometryOf(this.shape, count)!;
+    const level = levelOf(capacity);
+    const geometry = before && level === this.#level ? before.geometry.clone() : geometryOf(this.shape, capacity)!;
+    this.#level = level;
     const surfaces = new InstancedBufferAttribute(new Float32Array(capacity), 1);
     geometry.setAttribute('surface', surfaces);
     const mesh = new InstancedMesh(geometry, this.#material, capacity);

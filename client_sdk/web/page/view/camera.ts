@@ -53,12 +53,13 @@ export class Eye {
     this.target.fromArray(target);
     this.#framed = true;
   }
-  /** Only if nothing else has placed the eye: so that a ball of `radius` m is seen. */
-  frame(centre: Vector3, radius: number): void {
+  /** Only if nothing else has placed the eye: so that a ball of `radius` m is seen; `alongZ`: what is in it is longer
+   * along z than along x. */
+  frame(centre: Vector3, radius: number, alongZ: boolean): void {
     if (this.#framed) return;
     this.target.copy(centre);
     const narrow = Math.min(this.camera.aspect, 1);
-    this.camera.position.set(0.45, 0.32, 0.9).normalize()
+    this.camera.position.set(alongZ ? 0.9 : 0.45, 0.32, alongZ ? 0.45 : 0.9).normalize()
       .multiplyScalar((1.25 * radius + 3) / narrow).add(centre);
   }
   /** Behind a leader, once. */

@@ -121,7 +121,8 @@ export class View {
       low.min(place);
       high.max(place);
     }
-    this.eye.frame(low.clone().add(high).multiplyScalar(0.5), 0.5 * low.distanceTo(high));
+    this.eye.frame(low.clone().add(high).multiplyScalar(0.5), 0.5 * low.distanceTo(high),
+                   high.z - low.z > high.x - low.x);
   }
   #refine(): void {
     const canvas = this.#renderer.domElement, { pixelRatio, shadows } = this.#governor.quality;
