@@ -45,6 +45,10 @@ export class Eye {
   get target(): Vector3 {
     return this.#controls.target;
   }
+  /** Whether it has a place that is worth a link. */
+  get placed(): boolean {
+    return this.#framed;
+  }
   get distance(): number {
     return this.camera.position.distanceTo(this.target);
   }
@@ -83,6 +87,7 @@ export class Eye {
       if (leader.heading !== null && leader.speedMps > MOVING_MPS && performance.now() - this.#draggedAt > HANDS_OFF_MS)
         this.#turnTo(leader.heading, share(dtS, TURN_HALF_LIFE_S));
     } else if (right !== 0 || ahead !== 0) {
+      this.#framed = true;
       const step = PAN_PER_S * dtS * Math.max(this.distance, 3);
       camera.getWorldDirection(offset);
       const length = Math.hypot(offset.x, offset.z) || 1, x = offset.x / length, z = offset.z / length;

@@ -1,10 +1,12 @@
 // The picture of a source: three.js over a canvas.
-import { InstancedMesh, NeutralToneMapping, Quaternion, Raycaster, Scene, Vector2, Vector3, WebGLRenderer } from 'three';
+import { InstancedMesh, NeutralToneMapping, Quaternion, Raycaster, Scene, Vector2, Vector3,
+         WebGLRenderer } from 'three';
 import { constants, type Samples } from '../../src/client.js';
 import type { Source } from '../source.js';
 import { Bodies } from './bodies.js';
 import { Eye, type Leader } from './camera.js';
 import { Day } from './day.js';
+import type { Solids } from './geometry.js';
 import { Outlines } from './outlines.js';
 import { Governor } from './quality.js';
 
@@ -43,6 +45,11 @@ export class View {
     this.eye = new Eye(canvas, onMoved);
     new ResizeObserver(() => this.#refine()).observe(canvas);
     this.#refine();
+  }
+
+  /** The shapes of the source's scene, once they are known. */
+  set solids(solids: Solids) {
+    this.#bodies.solids = solids;
   }
 
   /** Draws a frame. `selected` is outlined; without a leader, `right` and `ahead` move the eye. */
