@@ -1,6 +1,7 @@
 // A day: the sky, its light, the haze and the ground.
 import { BackSide, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshStandardMaterial, PCFShadowMap,
-         PlaneGeometry, type Quaternion, type Scene, ShaderMaterial, SphereGeometry, Vector3, type WebGLRenderer } from 'three';
+         PlaneGeometry, type Quaternion, type Scene, ShaderMaterial, SphereGeometry, Vector3,
+         type WebGLRenderer } from 'three';
 import { GRID } from './surfaces.js';
 
 const HORIZON = new Color('#dbe8f1'), ZENITH = new Color('#3f86cf'), GROUND = new Color('#c4c6b4');

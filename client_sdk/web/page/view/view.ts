@@ -25,6 +25,7 @@ export class View {
   readonly #outlines: Outlines;
   readonly #governor: Governor;
   readonly #leader: Leader = { position: new Vector3(), heading: null, speedMps: 0 };
+  readonly #solids = new WeakMap<Source, Solids>();
   #bodies: Bodies;
   #source: Source | null = null;
   #own: bigint | null = null;
@@ -47,9 +48,10 @@ export class View {
     this.#refine();
   }
 
-  /** The shapes of the source's scene, once they are known. */
-  set solids(solids: Solids) {
-    this.#bodies.solids = solids;
+  /** The shapes of a source's scene, once they are known. */
+  know(source: Source, solids: Solids): void {
+    this.#solids.set(source, solids);
+    if (source === this.#source) this.#bodies.solids = solids;
   }
 
   /** Draws a frame. `selected` is outlined; without a leader, `right` and `ahead` move the eye. */
@@ -99,6 +101,8 @@ export class View {
     this.#framedCount = 0;
     this.#bodies.dispose();
     this.#bodies = new Bodies(this.scene);
+    const solids = source && this.#solids.get(source);
+    if (solids) this.#bodies.solids = solids;
   }
   #knowOwn(source: Source): void {
     const own = source.ownBody();
