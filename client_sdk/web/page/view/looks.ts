@@ -19,7 +19,7 @@ const OWN = look('#f7b718', SURFACE.car);
 const OTHERS = ['#2f7fd1', '#d5502c', '#e9edf0', '#7d4fa8', '#1c9a76', '#4fc3e8', '#8f2346', '#a5b93a']
   .map((hex) => look(hex, SURFACE.car));
 const MOVED = look('#8b78c6', SURFACE.moved);
-const STONE = look('#cbc5b7', SURFACE.stone), WALL = look('#b9c2c9', SURFACE.wall);
+const STONE = look('#c3c6c7', SURFACE.stone), WALL = look('#b9c2c9', SURFACE.wall);
 
 // The first word that a material's name contains.
 const MATERIALS: [RegExp, Look][] = [
@@ -75,6 +75,6 @@ export function lookOf(body: Body, shape: Shape, index: number, own: boolean): L
   const limb = limbOf(body.memberName, Math.floor(index / 11));
   if (limb) return limb;
   const name = (body.templateName + body.memberName) || body.name.replace(/[\d[\].\s_-]+.*$/, '');
-  const number = name ? numberOf(name) : body.shape;
+  const number = body.shape + (name ? numberOf(name) : 0);
   return shape.type === constants.SHAPE_SPHERE ? oneOf(BALLS, number) : oneOf(SOLIDS, number);
 }
