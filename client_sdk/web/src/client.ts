@@ -39,6 +39,9 @@ export interface ConnectOptions {
   reconnectSeconds?: number;
   /** In the place of the global WebSocket: that of the package `ws`, for example. */
   WebSocket?: new (url: string) => WebSocketLike;
+  /** Called every 15 ms until the room is joined: session() and stats() tell how far that is. What it throws ends the
+   * attempt. */
+  joining?: (client: Client) => void;
   /** Whether a timer polls, every 15 ms. Otherwise the program calls poll(), best once in each frame. */
   autoPoll?: boolean;
 }
@@ -163,14 +166,30 @@ export class Client {
     const client = new Client(memory, options);
     const token = options.token ?? (await client.#freshToken());
     return new Promise<Client>((resolve, reject) => {
+      const { joining } = options;
+      const watch = joining && setInterval(() => {
+        try {
+          joining(client);
+        } catch (error) {
+          clearInterval(watch);
+          client.close();
+          reject(error);
+        }
+      }, POLL_MS);
       const off = [
+        () => clearInterval(watch),
         client.on('connected', () => { off.forEach((stop) => stop()); resolve(client); }),
-        client.on('disconnected', ({ reason, text }) => { client.close(); reject(new ConnectionError(reason, text)); }),
+        client.on('disconnected', ({ reason, text }) => {
+          off.forEach((stop) => stop());
+          client.close();
+          reject(new ConnectionError(reason, text));
+        }),
       ];
       try {
         client.#check(client.#begin(token));
         client.poll();  // a bad url is found here
       } catch (error) {
+        clearInterval(watch);
         client.close();
         reject(error);
         return;
