@@ -4,6 +4,7 @@ import * as C from './layout.js';
 import { load, type Exports, type Memory, type WasmSource } from './wasm.js';
 
 export type { WasmSource } from './wasm.js';
+export { SlowNetwork, SlowSocket, type SlowClock, type Slowness } from './slow_socket.js';
 /** The constants of orrery/client.h without ORRERY_, and the layouts of its structs. */
 export * as constants from './layout.js';
 
