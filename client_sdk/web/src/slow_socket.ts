@@ -40,6 +40,8 @@ export class SlowNetwork implements Slowness {
   /** Messages of both directions, and how many of them were lost at first. */
   messages = 0;
   lost = 0;
+  /** Is told of each message when it is sent, or has come. */
+  onPassed: ((outward: boolean, bytes: number, lost: boolean) => void) | null = null;
   readonly clock: SlowClock;
   readonly WebSocket: new (url: string) => WebSocketLike;
 
@@ -57,11 +59,15 @@ export class SlowNetwork implements Slowness {
     };
   }
 
-  /** How long a message is under way in one direction. */
-  wayMs(): number {
+  /** Whether the next message is lost. */
+  loses(): boolean {
     ++this.messages;
     const lost = this.loss > 0 && this.clock.random() < this.loss;
     this.lost += lost ? 1 : 0;
+    return lost;
+  }
+  /** How long a message is under way in one direction. */
+  wayMs(lost: boolean): number {
     const jitter = this.jitterMs > 0 ? this.jitterMs * this.clock.random() : 0;
     return this.rttMs / 2 + jitter + (lost ? Math.max(this.rttMs, LEAST_HOLD_MS) : 0);
   }
@@ -130,7 +136,11 @@ export class SlowSocket implements WebSocketLike {
     this.#in = new Way(network.clock);
     inner.onopen = (event) => this.#in.put(ROUND_TRIPS_TO_OPEN * network.rttMs, () => this.onopen?.(event));
     inner.onmessage = (event) => {
-      this.#in.put(network.wayMs(), () => this.onmessage?.(event));
+      const lost = network.loses();
+      this.#in.put(network.wayMs(lost), () => {
+        network.onPassed?.(false, event.data.byteLength ?? 0, lost);
+        this.onmessage?.(event);
+      });
       this.#in.deliver();
       this.#out.deliver();
     };
@@ -158,7 +168,9 @@ export class SlowSocket implements WebSocketLike {
     if (this.#closing) return;
     const copy = data.slice();
     this.#waitingBytes += copy.length;
-    this.#out.put(this.#network.wayMs(), () => {
+    const lost = this.#network.loses();
+    this.#network.onPassed?.(true, copy.length, lost);
+    this.#out.put(this.#network.wayMs(lost), () => {
       this.#waitingBytes -= copy.length;
       this.#inner.send(copy);
     });

@@ -171,3 +171,14 @@ test('a message that is sent within the delivery of another is not lost', () => 
   clock.runTo(60);
   assert.deepEqual(wire.sent, [[50, 7]]);
 });
+
+test('each message is told, when it is sent or has come', () => {
+  const { socket, wire, clock, network } = make({ rttMs: 100, loss: 0.05 });
+  const told = [];
+  network.onPassed = (outward, size, lost) => told.push([clock.time, outward, size, lost]);
+  clock.randoms = [0.9, 0.01];
+  socket.send(bytes(1, 12));
+  wire.onmessage({ data: new ArrayBuffer(30) });
+  clock.runTo(1000);
+  assert.deepEqual(told, [[0, true, 12, false], [150, false, 30, true]]);
+});
