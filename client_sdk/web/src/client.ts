@@ -33,7 +33,7 @@ export interface ConnectOptions {
   /** For a mirror: the room's scene, JSON or binary. A mirror without it asks the server. */
   scene?: Uint8Array;
   /** For a mirror: the player's control acts at once, and what was predicted wrong is corrected. */
-  prediction?: PredictionOptions;
+  prediction?: PredictionOptions | undefined;
   /** From a loss on, within so many seconds the connection is made anew. 30 with tokenUrl, otherwise 0. */
   reconnectSeconds?: number;
   /** In the place of the global WebSocket: that of the package `ws`, for example. */

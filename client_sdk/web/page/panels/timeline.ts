@@ -37,7 +37,7 @@ export function timeline(shell: Shell, history: History): Panel {
                                    history.correctionMm, history.depth];
   const chart = make('div', { class: 'chart', tabindex: 0, role: 'application',
                               'aria-label': 'Timeline of the last 60 seconds. Arrow keys move the cursor, Escape takes it away.' });
-  const readout = new Text(make('p', { class: 'readout', 'aria-live': 'polite' })), pace = new Pace(5);
+  const readout = new Text(make('p', { class: 'readout', 'aria-live': 'polite' })), pace = new Pace(4);
   const element = fold('timeline', 'Timeline', innerWidth > 700, chart, readout.element,
                        make('p', { class: 'legend' }, CAPTION));
   let plot: uPlot | null = null;
@@ -102,9 +102,7 @@ export function timeline(shell: Shell, history: History): Panel {
     element,
     update(frame: Frame): void {
       if (!history.update(frame) || !plot || !element.open || !pace.due(frame.now)) return;
-      plot.setData(data, false);
-      plot.redraw();
-      plot.setScale('x', X_RANGE);
+      plot.setData(data);
     },
     dispose(): void {
       sized.disconnect();
@@ -113,4 +111,3 @@ export function timeline(shell: Shell, history: History): Panel {
     },
   };
 }
-const X_RANGE = { min: -60, max: 0 };
