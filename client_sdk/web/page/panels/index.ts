@@ -1,0 +1,33 @@
+// All panels of the page, in the places that the layout gives them.
+import './panels.css';
+import type { SlowNetwork } from '../../src/client.js';
+import type { Panel, Shell } from '../source.js';
+import { make } from './dom.js';
+import { History } from './history.js';
+import { inspector } from './inspector.js';
+import { netStrip } from './net_strip.js';
+import { networkSliders } from './network_sliders.js';
+import { replayBar } from './replay_bar.js';
+import { timeline } from './timeline.js';
+import { toggles } from './toggles.js';
+import { Traffic } from './traffic.js';
+
+/** The panels above the picture, beside it and below it. `network` is the one that the client's sockets go through. */
+export function panels(shell: Shell, network: SlowNetwork): Panel {
+  const traffic = new Traffic(network);
+  const above = [netStrip(shell, traffic)];
+  const beside = [inspector(shell), toggles(shell), networkSliders(shell, network)];
+  const below = [timeline(shell, new History(traffic)), replayBar(shell)];
+  const all = [...above, ...beside, ...below];
+  const put = (name: string, some: Panel[]): HTMLElement =>
+    make('div', { class: name }, ...some.map(({ element }) => element));
+  return {
+    element: make('div', { class: 'panels' }, put('above', above), put('beside', beside), put('below', below)),
+    update(frame): void {
+      for (const panel of all) panel.update(frame);
+    },
+    dispose(): void {
+      for (const panel of all) panel.dispose();
+    },
+  };
+}
