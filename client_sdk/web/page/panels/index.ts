@@ -21,8 +21,10 @@ export function panels(shell: Shell, network: SlowNetwork): Panel {
   const all = [...above, ...beside, ...below];
   const put = (name: string, some: Panel[]): HTMLElement =>
     make('div', { class: name }, ...some.map(({ element }) => element));
+  const element = make('div', { class: 'panels' }, put('above', above), put('beside', beside), put('below', below));
+  keepKeysApart(element);
   return {
-    element: make('div', { class: 'panels' }, put('above', above), put('beside', beside), put('below', below)),
+    element,
     update(frame): void {
       for (const panel of all) panel.update(frame);
     },
@@ -30,4 +32,20 @@ export function panels(shell: Shell, network: SlowNetwork): Panel {
       for (const panel of all) panel.dispose();
     },
   };
+}
+
+/** A control that has the focus takes the keys that press or move it, and gives the focus back after a click: then the
+ * keys drive. */
+function keepKeysApart(element: HTMLElement): void {
+  let pointed = false;
+  const giveBack = ({ target }: Event): void => {
+    if (pointed && target instanceof HTMLElement && !target.matches('[type=search], .chart')) target.blur();
+  };
+  element.addEventListener('pointerdown', () => { pointed = true; });
+  element.addEventListener('keydown', (event) => {
+    pointed = false;
+    if (event.code === 'Space' || event.code.startsWith('Arrow')) event.stopPropagation();
+  });
+  element.addEventListener('change', giveBack);
+  element.addEventListener('click', giveBack);
 }

@@ -1,0 +1,92 @@
+// A recording in the page, in a headless Chromium, while no server runs: it is verified, scrubbed, and named if damaged.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { Client } from '../dist/client.js';
+import { say } from '../page/panels/verdict.ts';
+import { Browser, Server, WITH_PAGE, cannot, until } from './page_driver.mjs';
+
+const skip = cannot();
+const SECONDS = 4;
+let server, browser, page, recording;
+
+/** A drive of a client in Node, whose recording is closed. */
+before(async () => {
+  if (skip) return;
+  server = await Server.start({ options: WITH_PAGE });
+  browser = await Browser.start();
+  page = await browser.open(`http://${server.address}/`, { viewport: { width: 1280, height: 800 } });
+  await page.hasBodies();
+  const client = await Client.connect(server.options);
+  client.setControl([1, 0.3]);
+  await new Promise((resolve) => setTimeout(resolve, 1000 * SECONDS));
+  client.close();
+  page.away = true;
+  await server.end();
+  recording = server.recording();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const verdict = () => page.locator('.verdict').innerText();
+const verdictMatches = (what, pattern) => until(what, async () => pattern.exec(await verdict()), 60);
+const tick = () => page.ask(({ shell }) => shell.source().tick);
+
+test('a recording is verified tick by tick, without a server', { skip }, async (t) => {
+  await page.drop('drive.orr', recording);
+  await verdictMatches('it begins', /same so far: \d+ of \d+ ticks/);
+  const begun = performance.now(), from = await tick();
+  await page.locator('.replay-bar select').selectOption({ label: 'as fast as it goes' });
+  const [, equal, all] = await verdictMatches('it ends', /(?<!far)\s*same: (\d+) of (\d+) ticks/);
+  const ticks = Number(all) - from, ms = performance.now() - begun;
+  t.diagnostic(`${equal} of ${all} ticks are the same; ${(ticks / ms * 1000).toFixed(0)} ticks a second`);
+  assert.equal(equal, all);
+  assert.ok(Number(all) > 60 * SECONDS, all);
+  assert.match(await verdict(), /✔/);
+  await page.keep('replay');
+});
+
+test('it is scrubbed and stepped', { skip }, async () => {
+  const { first, last } = await page.ask(({ shell }) => ({ first: shell.source().firstTick, last: shell.source().lastTick }));
+  const middle = Math.floor((first + last) / 2), end = await page.middle();
+  await page.locator('.replay-bar input[type=range]').fill(String(middle));
+  await until('it is in the middle', async () => (await tick()) === middle);
+  await page.locator('.replay-bar').getByText('+1').click();
+  await until('a tick on', async () => (await tick()) === middle + 1);
+  await page.locator('.replay-bar').getByText('−1').click();
+  await until('a tick back', async () => (await tick()) === middle);
+  await until('the picture is another', async () => (await browser.look(end, await page.middle()))[1].differ > 0.002);
+  assert.match(await verdict(), new RegExp(`same: ${last - first}|same: \\d+ of`));
+});
+
+test('a damaged recording is named with its place', { skip }, async () => {
+  const damaged = Uint8Array.from(recording), at = Math.floor(0.6 * damaged.length);
+  damaged[at] ^= 0x10;
+  await page.drop('damaged.orr', damaged);
+  const [, byte] = await verdictMatches('its place', /✘\s*damaged at byte (\d+)/);
+  assert.ok(Number(byte) <= at && Number(byte) > at - 70000, `${byte} is not the place of ${at}`);
+  await page.keep('damaged');
+
+  await page.drop('cut.orr', recording.subarray(0, Math.floor(0.7 * recording.length)));
+  await page.locator('.replay-bar select').selectOption({ label: 'as fast as it goes' });
+  await verdictMatches('a part', /damaged at byte|the end is missing/);
+  await page.drop('letter.orr', new TextEncoder().encode('Dear Sir or Madam'));
+  await until('it is no recording', async () => /recording|replay|magic/i.test(await page.page.innerText('body')));
+});
+
+test('the page has complained of nothing, and asked nobody else', { skip }, () => {
+  assert.deepEqual(page.errors, []);
+  assert.deepEqual(page.elsewhere, []);
+});
+
+test('a verdict is said in so many words', () => {
+  const verdict = { state: 'same', equal: 300, ticks: 300, tick: 0, part: '', recorded: 0n, found: 0n, byte: 0 };
+  const text = (change) => { const said = say({ ...verdict, ...change }); return `${said.mark} ${said.text}`; };
+  assert.equal(text({}), '✔ same: 300 of 300 ticks');
+  assert.equal(text({ state: 'same so far', equal: 12 }), '… same so far: 12 of 300 ticks');
+  assert.equal(text({ state: 'end missing' }), '! same: 300 of 300 ticks, but the end is missing');
+  assert.equal(text({ state: 'differs', tick: 120, part: 'joints' }), '✘ DIFFERS at tick 120 in joints');
+  assert.equal(text({ state: 'damaged', byte: 4711 }), '✘ damaged at byte 4711');
+});
