@@ -50,8 +50,8 @@ test('a frame of 10,000 bodies takes little script time', { skip }, async (t) =>
       await wait(5);
       const times = (await page.ask(({ scriptTimes }) => scriptTimes)).sort((a, b) => a - b);
       const at = (part) => times[Math.floor(part * (times.length - 1))];
-      t.diagnostic(`script of a frame: least ${at(0).toFixed(2)}, median ${at(0.5).toFixed(2)}, 95 % ${at(0.95).toFixed(2)} ms, ` +
-        `of ${times.length} frames`);
+      t.diagnostic(`script of a frame: least ${at(0).toFixed(2)}, median ${at(0.5).toFixed(2)}, ` +
+        `95 % ${at(0.95).toFixed(2)} ms, of ${times.length} frames`);
       assert.ok(times.length > 5);
       assert.ok(at(0.5) < SLACK * SCRIPT_MS, `median ${at(0.5)} ms`);
     });

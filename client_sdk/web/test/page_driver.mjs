@@ -8,9 +8,9 @@ import { PACKAGE, Server, until } from './server.mjs';
 export { Server, until };
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const ARGS = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-sandbox', '--disable-background-networking',
-              '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-dev-shm-usage',
-              '--enable-precise-memory-info', '--js-flags=--expose-gc'];
+const ARGS = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-sandbox',
+              '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run',
+              '--disable-dev-shm-usage'];
 /** Of a server: it gives the built page away, and lets clients be mirrors. */
 export const WITH_PAGE = ['--web', join(PACKAGE, 'dist-page'), '--allow-mirror'];
 // While a server is away, the browser itself notes each try to reach it.
@@ -110,7 +110,9 @@ export class Page {
   }
   hasBodies() {
     return until('bodies are drawn', () => this.ask((orrery) => (orrery?.shell.source()?.sample()?.count ?? 0) > 0), 40)
-      .catch(async (error) => { throw new Error(`${error.message}; ${this.errors}; ${await this.#page.innerText('body')}`); });
+      .catch(async ({ message }) => {
+        throw new Error(`${message}; ${this.errors}; the page says: ${await this.#page.innerText('body')}`);
+      });
   }
   /** From opening the link to the first picture with bodies. */
   firstPictureMs() {
@@ -132,7 +134,8 @@ export class Page {
       files.items.add(new File([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))], file));
       return files;
     }, [name, Buffer.from(bytes).toString('base64')]);
-    for (const kind of ['dragenter', 'dragover', 'drop']) await this.#page.dispatchEvent('body', kind, { dataTransfer: transfer });
+    for (const kind of ['dragenter', 'dragover', 'drop'])
+      await this.#page.dispatchEvent('body', kind, { dataTransfer: transfer });
   }
   /** Keeps a picture for people, where ORRERY_PAGE_PICTURES says. */
   async keep(name) {
@@ -146,7 +149,8 @@ export class Page {
     await session.send('HeapProfiler.collectGarbage');
     const { usedSize } = await session.send('Runtime.getHeapUsage');
     await session.detach();
-    const modules = await this.#page.evaluate(() => modulesMemories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0));
+    const modules = await this.#page.evaluate(() =>
+      globalThis.modulesMemories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0));
     return { script: usedSize, modules };
   }
   close() { return this.#page.context().close(); }

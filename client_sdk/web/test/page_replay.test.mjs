@@ -1,4 +1,5 @@
-// A recording in the page, in a headless Chromium, while no server runs: it is verified, scrubbed, and named if damaged.
+// A recording in the page, in a headless Chromium, while no server runs: it is verified, scrubbed, and named if
+// damaged.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
@@ -49,7 +50,10 @@ test('a recording is verified tick by tick, without a server', { skip }, async (
 });
 
 test('it is scrubbed and stepped', { skip }, async () => {
-  const { first, last } = await page.ask(({ shell }) => ({ first: shell.source().firstTick, last: shell.source().lastTick }));
+  const { first, last } = await page.ask(({ shell }) => {
+    const { firstTick, lastTick } = shell.source();
+    return { first: firstTick, last: lastTick };
+  });
   const middle = Math.floor((first + last) / 2), end = await page.middle();
   await page.locator('.replay-bar input[type=range]').fill(String(middle));
   await until('it is in the middle', async () => (await tick()) === middle);

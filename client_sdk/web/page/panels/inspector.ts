@@ -21,14 +21,16 @@ const DYNAMIC_FROM = 6;  // the terms from here on change each tick
 export function inspector(shell: Shell): Panel {
   const search = new BodySearch(), pace = new Pace(8), values = new Values(TERMS);
   const title = new Text(make('h3')), note = new Text(make('p', { class: 'note', role: 'status' }));
-  const input = make('input', { type: 'search', id: 'body-search', placeholder: 'name, template, slot, index', autocomplete: 'off',
-                                spellcheck: 'false' });
+  const input = make('input', { type: 'search', id: 'body-search', placeholder: 'name, template, slot, index',
+                                autocomplete: 'off', spellcheck: 'false' });
   const results = make('ul', { class: 'results', 'aria-label': 'Bodies found' });
   const details = make('div', { class: 'details' }, title.element, values.element);
-  const own = button('Own body', 'Selects the body that you drive', () => shell.select(shell.source()?.ownBody() ?? null));
+  const own = button('Own body', 'Selects the body that you drive',
+                     () => shell.select(shell.source()?.ownBody() ?? null));
   const none = button('Clear', 'Selects nothing', () => shell.select(null));
   const element = fold('inspector', 'Inspector', innerWidth > 700,
-    make('label', { for: 'body-search' }, 'Find a body'), make('div', { class: 'row' }, input, own, none), results, note.element, details);
+    make('label', { for: 'body-search' }, 'Find a body'), make('div', { class: 'row' }, input, own, none), results,
+    note.element, details);
   let shown: bigint | null = null, source: Source | null = null, place = -1;
 
   function find(): void {
@@ -92,7 +94,8 @@ function norm(values: Float32Array, i: number): string {
   return Math.hypot(values[3 * i]!, values[3 * i + 1]!, values[3 * i + 2]!).toFixed(2);
 }
 function angles(orientations: Float32Array, i: number): string {
-  const x = orientations[4 * i]!, y = orientations[4 * i + 1]!, z = orientations[4 * i + 2]!, w = orientations[4 * i + 3]!;
+  const x = orientations[4 * i]!, y = orientations[4 * i + 1]!, z = orientations[4 * i + 2]!;
+  const w = orientations[4 * i + 3]!;
   const yaw = Math.atan2(2 * (x * z + w * y), 1 - 2 * (x * x + y * y));
   const pitch = Math.asin(Math.min(1, Math.max(-1, 2 * (w * x - y * z))));
   const roll = Math.atan2(2 * (x * y + w * z), 1 - 2 * (x * x + z * z));

@@ -20,8 +20,8 @@ const MODES: readonly (readonly [string, string, Partial<ConnectOptions>])[] = [
   ['mirror', 'Mirror', { mode: 'mirror', prediction: undefined }],
   ['snapshots', 'Snapshots', { mode: 'snapshots', prediction: undefined }],
 ];
-const MODE_HELP = 'A mirror steps the whole world here. Predicted, your control acts at once, and is corrected where others ' +
-  'act in between. Snapshots are the server’s picture, a little later.';
+const MODE_HELP = 'A mirror steps the whole world here. Predicted, your control acts at once, and what others did ' +
+  'in between corrects it. Snapshots are the server’s picture, a little later.';
 const TCP_HELP = 'A WebSocket runs over TCP: a lost message and all behind it wait for one round trip.';
 
 export function networkSliders(shell: Shell, network: SlowNetwork): Panel {
@@ -56,7 +56,8 @@ export function networkSliders(shell: Shell, network: SlowNetwork): Panel {
   };
 }
 
-function row({ name, label, most, step, scale, unit }: Slider, network: SlowNetwork): { line: HTMLElement; show(): void } {
+interface Row { line: HTMLElement; show(): void }
+function row({ name, label, most, step, scale, unit }: Slider, network: SlowNetwork): Row {
   const id = `network-${name}`;
   const input = make('input', { type: 'range', id, min: 0, max: most, step }), output = make('output', { for: id });
   const show = (): void => {

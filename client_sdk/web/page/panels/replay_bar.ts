@@ -11,10 +11,12 @@ export function replayBar(shell: Shell): Panel {
   const result = new Text(), more = new Text(make('span', { class: 'more' }));
   const verdict = make('p', { class: 'verdict', role: 'status' }, mark.element, result.element, more.element);
   const scrub = make('input', { type: 'range', 'aria-label': 'Tick of the recording', step: 1 });
-  const speed = make('select', { 'aria-label': 'Speed' }, ...SPEEDS.map(([value, label]) => make('option', { value }, label)));
+  const speed = make('select', { 'aria-label': 'Speed' },
+                     ...SPEEDS.map(([value, label]) => make('option', { value }, label)));
   speed.value = '1';
-  const file = make('input', { type: 'file', accept: '.orr', hidden: true, id: 'recording-file', 'aria-label': 'Recording' });
-  const open = button('Open a recording…', 'A file .orr, which is verified here; it may also be dropped on the page', () => file.click());
+  const file = make('input', { type: 'file', accept: '.orr', hidden: true, 'aria-label': 'Recording' });
+  const open = button('Open a recording…', 'A file .orr is verified here; it may also be dropped on the page',
+                      () => file.click());
   const back = button('−1', 'A tick back', () => step(-1)), on = button('+1', 'A tick on', () => step(1));
   const pause = button('Pause', 'Stops and goes on', () => {
     shell.cursor.paused = !shell.cursor.paused;

@@ -15,13 +15,16 @@ const line = (label: string, colour: string, dash: number[], scale = 'ms'): uPlo
   value: (_plot, value) => (value === null ? '' : value.toFixed(1)),
 });
 
+/** A scale from 0, to `least` or what there is. */
+const upTo = (least: number) => (_plot: uPlot, _low: number, most: number): [number, number] =>
+  [0, Math.max(least, 1.1 * most)];
+
 function optionsOf(width: number, marks: (plot: uPlot) => void): uPlot.Options {
   const axis = { stroke: () => colours.get('muted'), grid: { stroke: () => colours.get('line'), width: 1 },
                  ticks: { show: false }, font: '11px system-ui' };
   return {
     width, height: HEIGHT_PX, padding: [14, 0, 0, 0], legend: { live: true }, cursor: { y: false, drag: { x: false } },
-    scales: { x: { time: false, range: [-60, 0] }, ms: { range: (_plot, _least, most) => [0, Math.max(20, 1.1 * most)] },
-              ticks: { range: (_plot, _least, most) => [0, Math.max(10, 1.1 * most)] } },
+    scales: { x: { time: false, range: [-60, 0] }, ms: { range: upTo(20) }, ticks: { range: upTo(10) } },
     axes: [{ ...axis, size: 24, values: (_plot, at) => at.map((s) => `${s} s`) }, { ...axis, scale: 'ms', size: 36 },
            { ...axis, scale: 'ticks', side: 1, size: 30, grid: { show: false } }],
     series: [{ label: 'time', value: (_plot, s) => (s === null ? '' : `${s.toFixed(1)} s`) },
@@ -36,7 +39,7 @@ export function timeline(shell: Shell, history: History): Panel {
   const data: uPlot.AlignedData = [history.times, history.scriptMs, history.rollbackMs, history.lateMs, history.rttMs,
                                    history.correctionMm, history.depth];
   const chart = make('div', { class: 'chart', tabindex: 0, role: 'application',
-                              'aria-label': 'Timeline of the last 60 seconds. Arrow keys move the cursor, Escape takes it away.' });
+                              'aria-label': 'The last 60 seconds. Arrow keys move the cursor, Escape takes it away.' });
   const readout = new Text(make('p', { class: 'readout', 'aria-live': 'polite' })), pace = new Pace(4);
   const element = fold('timeline', 'Timeline', innerWidth > 700, chart, readout.element,
                        make('p', { class: 'legend' }, CAPTION));

@@ -33,6 +33,7 @@ export function say(verdict: Verdict): Said {
       return { mark: '✘', kind: 'bad', text: `DIFFERS at tick ${tick} in ${part}`,
                more: `recorded ${hex(recorded)}, found ${hex(found)}; ${equal} ticks are the same` };
     case 'damaged':
-      return { mark: '✘', kind: 'bad', text: `damaged at byte ${byte}`, more: `${equal} ticks before it are the same` };
+      return { mark: '✘', kind: 'bad', text: `damaged at byte ${byte}`,
+               more: `${equal} ticks before it are the same` };
   }
 }
