@@ -1,8 +1,186 @@
-import simWasm from '../dist/orrery_client_sim.wasm?url';
-import { Client } from '../src/client.js';
+// The page: it connects, draws, takes the player's control, and offers all of that to its panels (Shell).
+import type { ConnectOptions, Samples } from '../src/client.js';
+import { Connection, LiveSource, type State } from './connection.js';
+import { acceptDrops } from './drop.js';
+import { Controls, isTyping } from './input/controls.js';
+import { readLink, writeLink } from './link.js';
+import { openRecording } from './recordings.js';
+import type { Frame, Shell, Source } from './source.js';
+import { banner, element, note, showScene, showState, togglePanels, toggleSheet } from './ui.js';
+import { View } from './view/view.js';
 
-const client = await Client.connect({
-  url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/play`, tokenUrl: '/token',
-  wasm: simWasm, mode: 'mirror', prediction: {},
+const LINK_MS = 400;  // after the last change, the address is written anew
+const CLICK_PX = 6;
+const TOLD_FRAMES = 30;
+
+const link = readLink(location.hash);
+const canvas = element<HTMLCanvasElement>('view');
+const controls = new Controls();
+const listeners = new Set<() => void>();
+let source: Source | null = null;
+let samples: Samples | null = null;
+let scriptMs = 0;
+
+class PageShell implements Shell {
+  selected = link.selected;
+  readonly show = { contacts: false, joints: false, bounds: false, sleep: false, ghost: false };
+  readonly cursor = { paused: false, tick: link.tick };
+
+  source(): Source | null {
+    return source;
+  }
+  select(id: bigint | null): void {
+    if (id === this.selected) return;
+    this.selected = id;
+    changed();
+  }
+  onChange(listener: () => void): () => void {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+  async openRecording(bytes: Uint8Array, name: string): Promise<void> {
+    try {
+      const replay = await openRecording(bytes, name);
+      connection.close();
+      this.cursor.paused = false;
+      look(replay);
+    } catch (error) {
+      note(`${name} cannot be opened.`, error instanceof Error ? error.message : String(error));
+    }
+  }
+  async reconnect(options: Partial<ConnectOptions>): Promise<void> {
+    await connection.connect(options);
+  }
+}
+const shell = new PageShell();
+const view = new View(canvas, link.fine, changed);
+const connection = new Connection(link.token, link.snapshots, look, showConnection);
+
+/** From now on this is shown. */
+function look(to: Source | null): void {
+  source = to;
+  samples = null;
+  if (to) showScene(to.name);
+  element('live').hidden = to?.kind !== 'replay';
+  changed();
+}
+function showConnection(state: State): void {
+  if (source?.kind === 'replay' && state.kind === 'ended') return;
+  showState(state, () => void connection.connect());
+}
+
+let linkTimer: ReturnType<typeof setTimeout> | undefined;
+function changed(): void {
+  for (const listener of listeners) listener();
+  clearTimeout(linkTimer);
+  linkTimer = setTimeout(() => history.replaceState(null, '', address()), LINK_MS);
+}
+function address(): string {
+  const { camera, target, following } = view.eye;
+  const tick = source?.kind === 'replay' ? shell.cursor.tick : null;
+  const hash = writeLink({ eye: { position: camera.position.toArray(), target: target.toArray(), following }, tick,
+                           selected: shell.selected, fine: link.fine, snapshots: link.snapshots });
+  return location.pathname + location.search + hash;
+}
+
+let frames = 0, sumMs = 0;
+const told: Frame = { now: 0, source: null, samples: null, scriptMs: 0, selected: null };
+const panels: { update(frame: Frame): void }[] = [];
+
+function frame(now: number): void {
+  requestAnimationFrame(frame);
+  const start = performance.now(), channels = controls.read();
+  const seated = drive(channels);
+  samples = source?.kind === 'live' && shell.cursor.paused ? null : source?.sample() ?? null;
+  view.draw(source, samples, shell.selected, now, seated ? 0 : channels[1]!, seated ? 0 : channels[0]!);
+  told.now = now;
+  told.source = source;
+  told.samples = samples;
+  told.scriptMs = scriptMs;
+  told.selected = shell.selected;
+  for (const panel of panels) panel.update(told);
+  scriptMs = performance.now() - start;
+  tell();
+}
+
+let seatedBefore: boolean | null = null;
+/** Hands the control over; false: there is no seat of ours. */
+function drive(channels: Float32Array): boolean {
+  const client = source instanceof LiveSource ? source.client : null, seated = (source?.ownBody() ?? null) !== null;
+  if (client && seated) {
+    client.setControl(channels);
+    if (controls.changed) client.poll();
+  }
+  if (seated !== seatedBefore) controls.element.hidden = !seated;
+  seatedBefore = seated;
+  const lost = seated && !view.eye.following, button = element('follow');
+  if (button.hidden === lost) button.hidden = !lost;
+  return seated;
+}
+/** For tests, and for a look into the page's own costs. */
+function tell(): void {
+  sumMs += scriptMs;
+  if (++frames % TOLD_FRAMES !== 0) return;
+  Object.assign(document.body.dataset, { bodies: samples?.count ?? 0, frames, scriptMs: (sumMs / TOLD_FRAMES).toFixed(2) });
+  sumMs = 0;
+}
+
+function follow(): void {
+  view.eye.following = true;
+  changed();
+}
+const KEYS: Record<string, () => void> = {
+  '?': () => toggleSheet('keys'), f: follow, p: togglePanels, Escape: () => shell.select(null),
+};
+addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key]?.();
 });
-document.title = `Orrery: ${client.session()?.sceneName}`;
+addEventListener('click', ({ detail }) => {
+  // The space bar brakes: it does not press the button that the mouse has pressed before.
+  if (detail > 0 && document.activeElement instanceof HTMLButtonElement) document.activeElement.blur();
+});
+
+let pressedX = 0, pressedY = 0;
+canvas.addEventListener('pointerdown', ({ clientX, clientY }) => {
+  pressedX = clientX;
+  pressedY = clientY;
+});
+canvas.addEventListener('click', ({ clientX: x, clientY: y }) => {
+  const shown = samples ?? source?.sample() ?? null;
+  if (shown && Math.hypot(x - pressedX, y - pressedY) < CLICK_PX) shell.select(view.pick(x, y, shown));
+});
+
+async function share(): Promise<void> {
+  const url = new URL(address(), location.href).href;
+  try {
+    await navigator.clipboard.writeText(url);
+    note('The link is copied.', 'It holds the eye, the tick and the selection.');
+  } catch {
+    history.replaceState(null, '', url);
+    note('The link is in the address line.');
+  }
+}
+const press = (id: string, act: () => void) => element(id).addEventListener('click', act);
+press('scene', () => toggleSheet('scenes'));
+press('help', () => toggleSheet('keys'));
+press('toggle', togglePanels);
+press('follow', follow);
+press('share', () => void share());
+press('live', () => {
+  look(null);
+  banner('note', null);
+  void connection.connect();
+});
+
+document.body.append(controls.element);
+acceptDrops((bytes, name) => void shell.openRecording(bytes, name));
+if (link.eye) {
+  view.eye.place(link.eye.position, link.eye.target);
+  view.eye.following = link.eye.following;
+}
+if (link.token) history.replaceState(null, '', address());  // a token is used once
+addEventListener('pagehide', () => connection.close());  // the seat is free at once
+addEventListener('pageshow', ({ persisted }) => persisted && void connection.connect());
+requestAnimationFrame(frame);
+void connection.connect();

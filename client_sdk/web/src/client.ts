@@ -38,6 +38,8 @@ export interface ConnectOptions {
   reconnectSeconds?: number;
   /** In the place of the global WebSocket: that of the package `ws`, for example. */
   WebSocket?: new (url: string) => WebSocketLike;
+  /** Called every 15 ms until the room is joined, with what it has told of itself. What it throws ends the attempt. */
+  joining?: (session: Session | null) => void;
   /** Whether a timer polls, every 15 ms. Otherwise the program calls poll(), best once in each frame. */
   autoPoll?: boolean;
 }
@@ -186,14 +188,30 @@ export class Client {
     const client = new Client(memory, options);
     const token = options.token ?? (await client.#freshToken());
     return new Promise<Client>((resolve, reject) => {
+      const { joining } = options;
+      const watch = joining && setInterval(() => {
+        try {
+          joining(client.session());
+        } catch (error) {
+          clearInterval(watch);
+          client.close();
+          reject(error);
+        }
+      }, POLL_MS);
       const off = [
+        () => clearInterval(watch),
         client.on('connected', () => { off.forEach((stop) => stop()); resolve(client); }),
-        client.on('disconnected', ({ reason, text }) => { client.close(); reject(new ConnectionError(reason, text)); }),
+        client.on('disconnected', ({ reason, text }) => {
+          off.forEach((stop) => stop());
+          client.close();
+          reject(new ConnectionError(reason, text));
+        }),
       ];
       try {
         client.#check(client.#begin(token));
         client.poll();  // a bad url is found here
       } catch (error) {
+        clearInterval(watch);
         client.close();
         reject(error);
         return;

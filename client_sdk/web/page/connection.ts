@@ -1,0 +1,139 @@
+// The page's connection to its room: a mirror with prediction where the room allows it, otherwise snapshots. A loss and
+// a restart of the server are survived by the client within its time, and by this class for as long as the page is open.
+import plainWasm from '../dist/orrery_client.wasm?url';
+import simWasm from '../dist/orrery_client_sim.wasm?url';
+import { Client, ConnectionError, constants as C, type ConnectOptions, type Session } from '../src/client.js';
+import { adviceFor } from './advice.js';
+import type { Live } from './source.js';
+
+const MIRROR_WAIT_MS = 10_000;  // for a mirror's join; a world that takes longer is shown by snapshots
+const AGAIN_MS = 3000;  // between tries while the server is away
+
+export type State =
+  | { kind: 'joining'; text: string }
+  | { kind: 'live'; mode: 'mirror' | 'snapshots'; notice: string | null }
+  | { kind: 'reconnecting'; text: string }
+  | { kind: 'ended'; text: string; advice: string; again: boolean };
+
+/** Why there are snapshots instead of a mirror. */
+class NoMirror extends Error {}
+
+export class LiveSource implements Live {
+  readonly kind = 'live';
+  readonly client: Client;
+  readonly name: string;
+  readonly #tickRateHz: number;
+
+  constructor(client: Client) {
+    this.client = client;
+    const session = client.session();
+    this.name = session?.sceneName || 'a scene without a name';
+    this.#tickRateHz = session?.tickRateHz ?? 60;
+  }
+  sample = () => this.client.sample();
+  body = (id: bigint) => this.client.body(id);
+  shape = (index: number) => this.client.shape(index);
+  ownBody = () => this.client.ownBody();
+  tickRateHz = () => this.#tickRateHz;
+}
+
+export class Connection {
+  readonly #token: Uint8Array | null;
+  readonly #onLive: (live: LiveSource) => void;
+  readonly #onState: (state: State) => void;
+  #options: Partial<ConnectOptions> = {};
+  #client: Client | null = null;
+  #attempt = 0;  // the newest one counts
+  #snapshots: string | null;  // why there is no mirror
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** `token`: of the link; without it the server is asked for tokens. `snapshots`: no mirror is tried. */
+  constructor(token: Uint8Array | null, snapshots: boolean, onLive: (live: LiveSource) => void,
+              onState: (state: State) => void) {
+    this.#token = token;
+    this.#snapshots = snapshots ? 'The link asks for snapshots' : null;
+    this.#onLive = onLive;
+    this.#onState = onState;
+  }
+  get client(): Client | null {
+    return this.#client;
+  }
+
+  /** Connects; what there was before ends. `options` stay for later attempts. */
+  async connect(options: Partial<ConnectOptions> = {}): Promise<void> {
+    this.close();
+    const attempt = this.#attempt;
+    if (options.mode === 'mirror') this.#snapshots = null;
+    if (options.mode === 'snapshots') this.#snapshots = 'Snapshots were chosen';
+    Object.assign(this.#options, options);
+    this.#onState({ kind: 'joining', text: 'Connecting' });
+    try {
+      const client = await this.#join();
+      if (attempt !== this.#attempt) return client.close();
+      this.#take(client);
+    } catch (error) {
+      if (attempt === this.#attempt) this.#failed(error);
+    }
+  }
+  close(): void {
+    ++this.#attempt;
+    clearTimeout(this.#timer);
+    this.#client?.close();
+    this.#client = null;
+  }
+
+  async #join(): Promise<Client> {
+    const { protocol, host } = location;
+    const base: ConnectOptions = {
+      url: `${protocol === 'https:' ? 'wss' : 'ws'}://${host}/play`, ...this.#options,
+      ...(this.#token ? { token: this.#token } : { tokenUrl: '/token' }),
+    };
+    if (this.#snapshots === null) {
+      const since = performance.now();
+      const joining = (session: Session | null) => this.#joining(session, since);
+      try {
+        return await Client.connect({ prediction: {}, ...base, mode: 'mirror', wasm: simWasm, joining });
+      } catch (error) {
+        if (!(error instanceof NoMirror) && !isMirrorRefused(error)) throw error;
+        this.#snapshots = error instanceof NoMirror ? error.message
+          : 'The server does not allow mirrors (its option --allow-mirror)';
+      }
+    }
+    return Client.connect({ ...base, mode: 'snapshots', wasm: plainWasm });
+  }
+  #joining(session: Session | null, since: number): void {
+    if (!session) return;
+    this.#onState({ kind: 'joining', text: `Joining ${session.sceneName}` });
+    if (performance.now() - since > MIRROR_WAIT_MS)
+      throw new NoMirror('This world is too large to be simulated in a page');
+  }
+  #take(client: Client): void {
+    this.#client = client;
+    const live = () => {
+      const mode = this.#snapshots === null ? 'mirror' : 'snapshots';
+      this.#onLive(new LiveSource(client));
+      this.#onState({ kind: 'live', mode, notice: this.#snapshots });
+    };
+    client.on('connected', live);
+    client.on('reconnecting', ({ text }) => this.#onState({ kind: 'reconnecting', text }));
+    client.on('disconnected', ({ reason, text }) => {
+      if (this.#client !== client) return;
+      if (reason === C.END_TOO_SLOW && this.#snapshots === null) {
+        this.#snapshots = 'This page could not step the world as fast as the server does';
+        return void this.connect();
+      }
+      this.#failed(new ConnectionError(reason, text));
+    });
+    live();
+  }
+  #failed(error: unknown): void {
+    this.close();
+    const { text, advice, again } = adviceFor(error, this.#token !== null);
+    this.#onState({ kind: 'ended', text, advice, again });
+    if (again) this.#timer = setTimeout(() => void this.connect(), AGAIN_MS);
+  }
+}
+
+function isMirrorRefused(error: unknown): boolean {
+  return error instanceof ConnectionError && (error.reason === C.END_MIRROR || /mirror/i.test(error.message));
+}

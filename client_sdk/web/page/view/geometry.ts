@@ -1,0 +1,40 @@
+// The geometry of a shape, in the frame of its body. Sizes are in it, so that an instance's matrix is a pose alone.
+import { BoxGeometry, type BufferGeometry, CapsuleGeometry, CylinderGeometry, IcosahedronGeometry,
+         SphereGeometry } from 'three';
+import { RoundedBoxGeometry } from 'three/addons/geometries/RoundedBoxGeometry.js';
+import { constants, type Shape } from '../../src/client.js';
+
+export const MANY = 1500;  // bodies of a shape from which on its geometry is plain
+
+/** `count`: bodies that are drawn of it. Null: nothing to draw as a solid (a plane is the ground). */
+export function geometryOf(shape: Shape, count = 1): BufferGeometry | null {
+  const { radius, halfHeight, halfExtents: [x, y, z] } = shape, many = count >= MANY;
+  switch (shape.type) {
+    case constants.SHAPE_PLANE:
+      return null;
+    case constants.SHAPE_SPHERE:
+      return many ? new IcosahedronGeometry(radius, 2) : new SphereGeometry(radius, 40, 24);
+    case constants.SHAPE_CAPSULE:
+      return new CapsuleGeometry(radius, 2 * halfHeight, many ? 3 : 8, many ? 10 : 24);
+    case constants.SHAPE_CYLINDER:
+      return new CylinderGeometry(radius, radius, 2 * halfHeight, many ? 14 : 40);
+    default:
+      return many ? new BoxGeometry(2 * x, 2 * y, 2 * z)
+                  : new RoundedBoxGeometry(2 * x, 2 * y, 2 * z, 3, Math.min(0.05, 0.25 * Math.min(x, y, z)));
+  }
+}
+
+/** Half of the shape's size along its axes: what patterns are measured by. */
+export function halfSizeOf(shape: Shape): [number, number, number] {
+  const { radius, halfHeight, halfExtents } = shape;
+  switch (shape.type) {
+    case constants.SHAPE_SPHERE:
+      return [radius, radius, radius];
+    case constants.SHAPE_CAPSULE:
+      return [radius, halfHeight + radius, radius];
+    case constants.SHAPE_CYLINDER:
+      return [radius, halfHeight, radius];
+    default:
+      return halfExtents;
+  }
+}

@@ -1,0 +1,132 @@
+// The picture of a source: three.js over a canvas.
+import { InstancedMesh, NeutralToneMapping, Quaternion, Raycaster, Scene, Vector2, Vector3, WebGLRenderer } from 'three';
+import { constants, type Samples } from '../../src/client.js';
+import type { Source } from '../source.js';
+import { Bodies } from './bodies.js';
+import { Eye, type Leader } from './camera.js';
+import { Day } from './day.js';
+import { Outlines } from './outlines.js';
+import { Governor } from './quality.js';
+
+const LEAST_SIZE_M = 1.2;  // of what is followed, as far as the distance to it goes
+const SHADOWS_TO = 20_000;  // bodies
+
+const ahead = new Vector3(), orientation = new Quaternion(), ray = new Raycaster(), at = new Vector2();
+
+export class View {
+  readonly eye: Eye;
+  readonly scene = new Scene();
+  readonly #renderer: WebGLRenderer;
+  readonly #day: Day;
+  readonly #outlines: Outlines;
+  readonly #governor: Governor;
+  readonly #leader: Leader = { position: new Vector3(), heading: null, speedMps: 0 };
+  #bodies: Bodies;
+  #source: Source | null = null;
+  #own: bigint | null = null;
+  #ownSlot: number = constants.NO_SLOT;
+  #before = 0;
+  #crowded = false;
+
+  /** `fixed`: the picture's quality stays the best. */
+  constructor(canvas: HTMLCanvasElement, fixed: boolean, onMoved: () => void) {
+    this.#renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+    this.#renderer.toneMapping = NeutralToneMapping;
+    this.#renderer.shadowMap.enabled = true;
+    this.#governor = new Governor(fixed);
+    this.#day = new Day(this.scene, this.#renderer);
+    this.#bodies = new Bodies(this.scene);
+    this.#outlines = new Outlines(this.scene);
+    this.eye = new Eye(canvas, onMoved);
+    new ResizeObserver(() => this.#refine()).observe(canvas);
+    this.#refine();
+  }
+
+  /** Draws a frame. `selected` is outlined; without a leader, `right` and `ahead` move the eye. */
+  draw(source: Source | null, samples: Samples | null, selected: bigint | null, now: number, right: number,
+       forward: number): void {
+    const ms = now - this.#before, crowded = (samples?.count ?? 0) > SHADOWS_TO;
+    this.#before = now;
+    if (this.#governor.frame(ms, now) || crowded !== this.#crowded) {
+      this.#crowded = crowded;
+      this.#refine();
+    }
+    if (source !== this.#source) this.#change(source);
+    const { eye } = this;
+    let leader: Leader | null = null;
+    if (source && samples) {
+      this.#knowOwn(source);
+      this.#bodies.update(source, samples, this.#ownSlot, eye.camera.position);
+      leader = this.#lead(samples, this.#own);
+      if (leader) eye.takeUp(leader, Math.max(LEAST_SIZE_M, this.#sizeOf(this.#own!)));
+      else if (this.#own === null && samples.count > 0) this.#frameAll(samples);
+      this.#outlines.update(this.#bodies, samples, selected);
+    }
+    eye.update(Math.min(ms, 100) / 1000, leader, right, forward);
+    this.#day.follow(eye.camera.position, eye.target, eye.distance);
+    this.#renderer.render(this.scene, eye.camera);
+  }
+
+  /** The body at a point of the window. */
+  pick(x: number, y: number, samples: Samples): bigint | null {
+    const { left, top, width, height } = this.#renderer.domElement.getBoundingClientRect();
+    ray.setFromCamera(at.set(2 * (x - left) / width - 1, 1 - 2 * (y - top) / height), this.eye.camera);
+    const { meshes } = this.#bodies;
+    for (const mesh of meshes) mesh.boundingSphere = null;  // of where the bodies were before
+    const hit = ray.intersectObjects(meshes, false)[0];
+    if (!hit || hit.instanceId === undefined || !(hit.object instanceof InstancedMesh)) return null;
+    return this.#bodies.bodyAt(hit.object, hit.instanceId, samples);
+  }
+  /** Where a body is in these samples; -1: it is not there. */
+  placeOf(samples: Samples, id: bigint): number {
+    return this.#bodies.placeOf(samples, id);
+  }
+
+  #change(source: Source | null): void {
+    this.#source = source;
+    this.#own = null;
+    this.#ownSlot = constants.NO_SLOT;
+    this.#bodies.dispose();
+    this.#bodies = new Bodies(this.scene);
+  }
+  #knowOwn(source: Source): void {
+    const own = source.ownBody();
+    if (own === this.#own) return;
+    this.#own = own;
+    this.#ownSlot = own === null ? constants.NO_SLOT : source.body(own)?.slot ?? constants.NO_SLOT;
+  }
+  #lead(samples: Samples, id: bigint | null): Leader | null {
+    const place = id === null ? -1 : this.#bodies.placeOf(samples, id), leader = this.#leader;
+    if (place < 0) return null;
+    const { linearVelocities: v } = samples;
+    leader.position.fromArray(samples.positions, 3 * place);
+    leader.speedMps = Math.hypot(v[3 * place]!, v[3 * place + 2]!);
+    ahead.set(0, 0, 1).applyQuaternion(orientation.fromArray(samples.orientations, 4 * place));
+    leader.heading = Math.hypot(ahead.x, ahead.z) > 0.5 ? Math.atan2(ahead.x, ahead.z) : null;
+    return leader;
+  }
+  #sizeOf(id: bigint): number {
+    const geometry = this.#bodies.geometryAt(id);
+    if (!geometry) return 0;
+    if (!geometry.boundingSphere) geometry.computeBoundingSphere();
+    return geometry.boundingSphere!.radius;
+  }
+  #frameAll(samples: Samples): void {
+    const low = new Vector3(Infinity, Infinity, Infinity), high = low.clone().negate(), place = new Vector3();
+    for (let i = 0; i < samples.count; ++i) {
+      place.fromArray(samples.positions, 3 * i);
+      low.min(place);
+      high.max(place);
+    }
+    this.eye.frame(low.clone().add(high).multiplyScalar(0.5), 0.5 * low.distanceTo(high));
+  }
+  #refine(): void {
+    const canvas = this.#renderer.domElement, { pixelRatio, shadows } = this.#governor.quality;
+    const width = canvas.clientWidth || 1, height = canvas.clientHeight || 1;
+    this.#renderer.setPixelRatio(pixelRatio);
+    this.#renderer.setSize(width, height, false);
+    this.#day.shadows = shadows && !this.#crowded;
+    this.#outlines.resize(width, height);
+    this.eye.resize(width, height);
+  }
+}
