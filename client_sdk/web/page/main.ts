@@ -1,10 +1,11 @@
 // The page: it connects, draws, takes the player's control, and offers all of that to its panels (Shell).
-import type { ConnectOptions, Samples } from '../src/client.js';
+import { SlowNetwork, type ConnectOptions, type Samples } from '../src/client.js';
 import { Connection, LiveSource, type State } from './connection.js';
 import { acceptDrops } from './drop.js';
 import { Controls, isTyping } from './input/controls.js';
 import { readLink, writeLink } from './link.js';
 import { openRecording } from './recordings.js';
+import { panels } from './panels/index.js';
 import type { Frame, Shell, Source } from './source.js';
 import { banner, element, note, showScene, showState, togglePanels, toggleSheet } from './ui.js';
 import { View } from './view/view.js';
@@ -52,7 +53,7 @@ class PageShell implements Shell {
     await connection.connect(options);
   }
 }
-const shell = new PageShell();
+const shell = new PageShell(), network = new SlowNetwork(), panel = panels(shell, network);
 const view = new View(canvas, link.fine, changed);
 const connection = new Connection(link.token, link.snapshots, look, showConnection);
 
@@ -83,9 +84,8 @@ function address(): string {
   return location.pathname + location.search + hash;
 }
 
-let frames = 0, sumMs = 0;
+let frames = 0, sumMs = 0, pictured = false;
 const told: Frame = { now: 0, source: null, samples: null, scriptMs: 0, selected: null };
-const panels: { update(frame: Frame): void }[] = [];
 
 function frame(now: number): void {
   requestAnimationFrame(frame);
@@ -98,7 +98,7 @@ function frame(now: number): void {
   told.samples = samples;
   told.scriptMs = scriptMs;
   told.selected = shell.selected;
-  for (const panel of panels) panel.update(told);
+  panel.update(told);
   scriptMs = performance.now() - start;
   tell();
 }
@@ -120,6 +120,8 @@ function drive(channels: Float32Array): boolean {
 /** For tests, and for a look into the page's own costs. */
 function tell(): void {
   sumMs += scriptMs;
+  if (!pictured && samples) performance.mark('first picture');
+  pictured ||= samples !== null;
   if (++frames % TOLD_FRAMES !== 0) return;
   Object.assign(document.body.dataset, { bodies: samples?.count ?? 0, frames, scriptMs: (sumMs / TOLD_FRAMES).toFixed(2) });
   sumMs = 0;
@@ -174,6 +176,9 @@ press('live', () => {
 });
 
 document.body.append(controls.element);
+element('panels').append(panel.element);
+// For the console of a developer, and for tests.
+Object.assign(globalThis, { orrery: { shell, network, view, get scriptMs() { return scriptMs; } } });
 acceptDrops((bytes, name) => void shell.openRecording(bytes, name));
 if (link.eye) {
   view.eye.place(link.eye.position, link.eye.target);
@@ -183,4 +188,4 @@ if (link.token) history.replaceState(null, '', address());  // a token is used o
 addEventListener('pagehide', () => connection.close());  // the seat is free at once
 addEventListener('pageshow', ({ persisted }) => persisted && void connection.connect());
 requestAnimationFrame(frame);
-void connection.connect();
+void connection.connect({ WebSocket: network.WebSocket });

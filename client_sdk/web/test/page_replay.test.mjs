@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
 import { Client } from '../dist/client.js';
-import { say } from '../page/panels/verdict.ts';
 import { Browser, Server, WITH_PAGE, cannot, until } from './page_driver.mjs';
 
 const skip = cannot();
@@ -83,14 +82,4 @@ test('a damaged recording is named with its place', { skip }, async () => {
 test('the page has complained of nothing, and asked nobody else', { skip }, () => {
   assert.deepEqual(page.errors, []);
   assert.deepEqual(page.elsewhere, []);
-});
-
-test('a verdict is said in so many words', () => {
-  const verdict = { state: 'same', equal: 300, ticks: 300, tick: 0, part: '', recorded: 0n, found: 0n, byte: 0 };
-  const text = (change) => { const said = say({ ...verdict, ...change }); return `${said.mark} ${said.text}`; };
-  assert.equal(text({}), '✔ same: 300 of 300 ticks');
-  assert.equal(text({ state: 'same so far', equal: 12 }), '… same so far: 12 of 300 ticks');
-  assert.equal(text({ state: 'end missing' }), '! same: 300 of 300 ticks, but the end is missing');
-  assert.equal(text({ state: 'differs', tick: 120, part: 'joints' }), '✘ DIFFERS at tick 120 in joints');
-  assert.equal(text({ state: 'damaged', byte: 4711 }), '✘ damaged at byte 4711');
 });
