@@ -3,9 +3,11 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
-import { PACKAGE, Server, until } from './server.mjs';
+import { PACKAGE, Server, until as soon } from './server.mjs';
 
-export { Server, until };
+export { Server };
+/** A browser that draws by software on a busy machine takes its time. */
+export const until = (what, condition, seconds = 60) => soon(what, condition, seconds);
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const ARGS = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-sandbox',
@@ -102,14 +104,14 @@ export class Page {
     };
     this.#page.on('request', (request) => note(request.url()));
     this.#page.on('websocket', (socket) => note(socket.url()));
-    await this.#page.goto(url);
+    await this.#page.goto(url, { waitUntil: 'commit', timeout: 60_000 });
   }
   /** Calls a function in the page with `orrery`, which the page offers to its console, and one argument. */
   ask(what, argument) {
     return this.#page.evaluate(new Function('given', `return (${what})(globalThis.orrery, given);`), argument);
   }
   hasBodies() {
-    return until('bodies are drawn', () => this.ask((orrery) => (orrery?.shell.source()?.sample()?.count ?? 0) > 0), 40)
+    return until('bodies are drawn', () => this.ask((orrery) => (orrery?.shell.source()?.sample()?.count ?? 0) > 0))
       .catch(async ({ message }) => {
         throw new Error(`${message}; ${this.errors}; the page says: ${await this.#page.innerText('body')}`);
       });

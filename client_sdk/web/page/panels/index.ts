@@ -17,7 +17,7 @@ export function panels(shell: Shell, network: SlowNetwork): Panel {
   const traffic = new Traffic(network);
   const above = [netStrip(shell, traffic)];
   const beside = [inspector(shell), toggles(shell), networkSliders(shell, network)];
-  const below = [timeline(shell, new History(traffic)), replayBar(shell)];
+  const below = [replayBar(shell), timeline(shell, new History(traffic))];
   const all = [...above, ...beside, ...below];
   const put = (name: string, some: Panel[]): HTMLElement =>
     make('div', { class: name }, ...some.map(({ element }) => element));

@@ -8,7 +8,7 @@ const TERMS = [
   ['jitter', 'By how much the round trip varies'],
   ['late', 'Messages of the last two seconds that came late; in brackets, those that were lost and sent again'],
   ['slack', 'By how many ticks the controls reach the server early. Below 0 they are too late.'],
-  ['fixes', 'By how much the last rollback moved the own body; in brackets, the most. Only what predicts has these.'],
+  ['corrections', 'By how much the last rollback moved the own body; in brackets, the most. Only what predicts has these.'],
   ['in', 'Bytes a tick from the server, mean of the last second'],
   ['out', 'Bytes a tick to the server, mean of the last second'],
 ] as const;
@@ -20,7 +20,7 @@ const number = (value: number, digits = 0): string => value.toFixed(digits);
 export function netStrip(shell: Shell, traffic: Traffic): Panel {
   const values = new Values(TERMS), texts = new Pace(4), bars = new Pace(20);
   const canvas = make('canvas', { role: 'img', 'aria-label': 'Bytes of each tick: above the line in, below it out' });
-  const legend = make('p', { class: 'legend' }, '▮ bytes a tick, in above, out below   ○ late   × lost');
+  const legend = make('p', { class: 'legend' }, '▮ bytes a tick: in above, out below · ○ late · × lost');
   const element = make('section', { class: 'net-strip', 'aria-label': 'Network' }, values.element,
                        make('div', { class: 'bars' }, canvas, legend));
 

@@ -61,7 +61,7 @@ export function replayBar(shell: Shell): Panel {
     scrub.max = String(source.lastTick);
     scrub.value = String(source.tick);
     place.set(`tick ${source.tick} of ${source.lastTick}`);
-    const said = say(source.verdict());
+    const said = say(source.verdict(), source.ticks);
     verdict.dataset['kind'] = said.kind;
     mark.set(said.mark);
     result.set(said.text);

@@ -1,76 +1,94 @@
-// A recording as something to look at: it plays by the clock, as far as the machine keeps up.
+// A recording as something to look at: it plays by the clock, as far as the machine keeps up, and is verified by that.
 import type { Body, Samples, Shape } from '../../src/client.js';
 import type { Shell, Source } from '../source.js';
 import type { Verdict } from './verdict.js';
 
-/** A recording that is simulated here, tick by tick; each tick's hash is compared. */
-export interface ReplayPlayer {
-  readonly firstTick: number;
-  readonly lastTick: number;
-  readonly tick: number;
-  readonly tickRateHz: number;
-  step(ticks: number): void;
-  seek(tick: number): void;
+/** What is used of a Player. */
+export interface Recording {
+  info(): { tick: number; firstTick: number; lastTick: number; tickRateHz: number };
+  step(ticks?: number): boolean;
+  seek(tick: number, ticksAtMost?: number): boolean;
+  check(bytes: number): boolean;
   verdict(): Verdict;
-  sample(): Samples | null;
+  sample(part?: number): Samples | null;
   body(id: bigint): Body | null;
   shape(index: number): Shape | null;
   close(): void;
 }
 
 // A frame's share of stepping: the picture goes on while a heavy recording is verified.
-const STEPPING_MS = 12;
-// After a pause of the page (hidden, or a long seek) nothing is caught up.
+const STEPPING_MS = 12, SEEK_TICKS = 4;
+// After a pause of the page (it was hidden) nothing is caught up.
 const LONGEST_FRAME_MS = 250;
+const CHECKED_BYTES = 64 * 1024;  // a frame: damage ahead is found without stepping
 
 export class ReplaySource implements Source {
   readonly kind = 'replay';
   readonly name: string;
+  readonly player: Recording;
+  readonly firstTick: number;
+  readonly lastTick: number;
   /** Of the recorded time; Infinity: as fast as it goes. */
   speed = 1;
-  readonly #player: ReplayPlayer;
   readonly #cursor: Shell['cursor'];
+  readonly #tickRateHz: number;
+  #tick: number;
+  #target: number | null = null;  // of a jump that is on its way
   #lastMs = performance.now();
   #owedTicks = 0;
+  #checks = true;
 
-  constructor(player: ReplayPlayer, name: string, cursor: Shell['cursor']) {
-    this.#player = player;
+  constructor(player: Recording, name: string, cursor: Shell['cursor']) {
+    const { tick, firstTick, lastTick, tickRateHz } = player.info();
+    this.player = player;
     this.name = name;
+    this.firstTick = firstTick;
+    this.lastTick = lastTick;
+    this.#tick = tick;
+    this.#tickRateHz = tickRateHz;
     this.#cursor = cursor;
   }
 
-  get firstTick(): number { return this.#player.firstTick; }
-  get lastTick(): number { return this.#player.lastTick; }
-  get tick(): number { return this.#player.tick; }
-  tickRateHz(): number { return this.#player.tickRateHz; }
-  verdict(): Verdict { return this.#player.verdict(); }
-  body(id: bigint): Body | null { return this.#player.body(id); }
-  shape(index: number): Shape | null { return this.#player.shape(index); }
-  ownBody(): bigint | null { return null; }
-  close(): void { this.#player.close(); }
+  /** That is shown, or jumped to. */
+  get tick(): number { return this.#target ?? this.#tick; }
+  get ticks(): number { return this.lastTick - this.firstTick; }
+  tickRateHz = (): number => this.#tickRateHz;
+  verdict = (): Verdict => this.player.verdict();
+  body = (id: bigint): Body | null => this.player.body(id);
+  shape = (index: number): Shape | null => this.player.shape(index);
+  ownBody = (): null => null;
+  close = (): void => this.player.close();
 
   /** Plays on, and gives the bodies. */
   sample(): Samples | null {
-    this.#play(performance.now());
-    return this.#player.sample();
+    const now = performance.now(), passedMs = Math.min(now - this.#lastMs, LONGEST_FRAME_MS);
+    this.#lastMs = now;
+    if (this.#checks) this.#checks = this.player.check(CHECKED_BYTES);
+    if (this.#target !== null) this.#jump(now + STEPPING_MS);
+    else if (!this.#cursor.paused) this.#play(passedMs, now + STEPPING_MS);
+    this.#cursor.tick = this.#tick;
+    return this.player.sample(this.#target === null && !this.#cursor.paused ? this.#owedTicks % 1 : 1);
   }
   seek(tick: number): void {
-    this.#player.seek(Math.min(this.lastTick, Math.max(this.firstTick, Math.round(tick))));
+    this.#target = Math.min(this.lastTick, Math.max(this.firstTick, Math.round(tick)));
     this.#owedTicks = 0;
-    this.#cursor.tick = this.tick;
   }
 
-  #play(now: number): void {
-    const passed = Math.min(now - this.#lastMs, LONGEST_FRAME_MS);
-    this.#lastMs = now;
-    const left = this.lastTick - this.tick;
-    if (this.#cursor.paused || left <= 0) return;
-    this.#owedTicks = Math.min(left, this.#owedTicks + this.speed * this.tickRateHz() * passed / 1000);
-    while (this.#owedTicks >= 1 && performance.now() - now < STEPPING_MS) {
-      this.#player.step(1);
+  #jump(endMs: number): void {
+    while (this.#target !== null && performance.now() < endMs) {
+      if (!this.player.seek(this.#target, SEEK_TICKS)) continue;
+      this.#tick = this.#target;
+      this.#target = null;
+    }
+  }
+  #play(passedMs: number, endMs: number): void {
+    const left = this.lastTick - this.#tick;
+    this.#owedTicks = Math.min(left, this.#owedTicks + (this.speed * this.#tickRateHz * passedMs) / 1000);
+    while (this.#owedTicks >= 1 && performance.now() < endMs) {
+      this.player.step();
+      ++this.#tick;
       --this.#owedTicks;
     }
-    if (performance.now() - now >= STEPPING_MS) this.#owedTicks = 0;  // it plays slower than it was recorded
-    this.#cursor.tick = this.tick;
+    if (performance.now() >= endMs || this.#tick === this.lastTick) this.#owedTicks = 0;
   }
 }
