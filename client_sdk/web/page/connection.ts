@@ -2,11 +2,12 @@
 // a restart of the server are survived by the client within its time, and by this class for as long as the page is open.
 import plainWasm from '../dist/orrery_client.wasm?url';
 import simWasm from '../dist/orrery_client_sim.wasm?url';
-import { Client, ConnectionError, constants as C, type ConnectOptions, type Session } from '../src/client.js';
+import { Client, ConnectionError, constants as C, type ConnectOptions } from '../src/client.js';
 import { adviceFor } from './advice.js';
 import type { Live } from './source.js';
 
-const MIRROR_WAIT_MS = 10_000;  // for a mirror's join; a world that takes longer is shown by snapshots
+// Of a mirror's join. A world that takes more is shown by snapshots: a page could not step it 60 times a second.
+const MIRROR_WAIT_MS = 10_000, MIRROR_BYTES = 4n << 20n;
 const AGAIN_MS = 3000;  // between tries while the server is away
 
 export type State =
@@ -90,7 +91,7 @@ export class Connection {
     };
     if (this.#snapshots === null) {
       const since = performance.now();
-      const joining = (session: Session | null) => this.#joining(session, since);
+      const joining = (client: Client) => this.#joining(client, since);
       try {
         return await Client.connect({ prediction: {}, ...base, mode: 'mirror', wasm: simWasm, joining });
       } catch (error) {
@@ -101,10 +102,9 @@ export class Connection {
     }
     return Client.connect({ ...base, mode: 'snapshots', wasm: plainWasm });
   }
-  #joining(session: Session | null, since: number): void {
-    if (!session) return;
-    this.#onState({ kind: 'joining', text: `Joining ${session.sceneName}` });
-    if (performance.now() - since > MIRROR_WAIT_MS)
+  #joining(client: Client, since: number): void {
+    this.#onState({ kind: 'joining', text: `Joining ${client.session()?.sceneName ?? ''}` });
+    if (client.stats().bytesReceived > MIRROR_BYTES || performance.now() - since > MIRROR_WAIT_MS)
       throw new NoMirror('This world is too large to be simulated in a page');
   }
   #take(client: Client): void {

@@ -4,8 +4,8 @@ export interface Link {
   tick: number | null;
   selected: bigint | null;
   token: Uint8Array | null;
-  /** The picture stays as fine as it can be. */
-  fine: boolean;
+  /** How fine the picture is; null: as fine as the machine can do. */
+  quality: 'high' | 'low' | null;
   /** Snapshots, even where a mirror is allowed. */
   snapshots: boolean;
 }
@@ -24,14 +24,14 @@ function bytesOf(base64: string): Uint8Array | null {
 export function readLink(hash: string): Link {
   const all = new URLSearchParams(hash.replace(/^#/, ''));
   const eye = (all.get('eye') ?? '').split(',').map(Number), number = /^\d+$/;
-  const tick = all.get('tick') ?? '', selected = all.get('body') ?? '';
+  const quality = all.get('quality'), tick = all.get('tick') ?? '', selected = all.get('body') ?? '';
   return {
     eye: eye.length === 6 && eye.every(Number.isFinite)
       ? { position: eye.slice(0, 3), target: eye.slice(3), following: all.get('follow') === '1' } : null,
     tick: number.test(tick) ? Number(tick) : null,
     selected: number.test(selected) ? BigInt(selected) : null,
     token: bytesOf(all.get('token') ?? ''),
-    fine: all.get('quality') === 'high',
+    quality: quality === 'high' || quality === 'low' ? quality : null,
     snapshots: all.get('mode') === 'snapshots',
   };
 }
@@ -44,7 +44,7 @@ export function writeLink(link: Omit<Link, 'token'>): string {
   if (eye?.following) all.set('follow', '1');
   if (tick !== null) all.set('tick', String(tick));
   if (selected !== null) all.set('body', String(selected));
-  if (link.fine) all.set('quality', 'high');
+  if (link.quality) all.set('quality', link.quality);
   if (link.snapshots) all.set('mode', 'snapshots');
   const text = all.toString().replaceAll('%2C', ',');
   return text && `#${text}`;

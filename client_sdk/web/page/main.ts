@@ -12,7 +12,7 @@ import { View } from './view/view.js';
 
 const LINK_MS = 400;  // after the last change, the address is written anew
 const CLICK_PX = 6;
-const TOLD_FRAMES = 30;
+const TOLD_MS = 500;
 
 const link = readLink(location.hash);
 const canvas = element<HTMLCanvasElement>('view');
@@ -54,8 +54,9 @@ class PageShell implements Shell {
   }
 }
 const shell = new PageShell(), network = new SlowNetwork(), panel = panels(shell, network);
-const view = new View(canvas, link.fine, changed);
 const connection = new Connection(link.token, link.snapshots, look, showConnection);
+void connection.connect({ WebSocket: network.WebSocket });  // fetches go on while the view comes about
+const view = new View(canvas, link.quality, changed);
 
 /** From now on this is shown. */
 function look(to: Source | null): void {
@@ -80,11 +81,11 @@ function address(): string {
   const { camera, target, following } = view.eye;
   const tick = source?.kind === 'replay' ? shell.cursor.tick : null;
   const hash = writeLink({ eye: { position: camera.position.toArray(), target: target.toArray(), following }, tick,
-                           selected: shell.selected, fine: link.fine, snapshots: link.snapshots });
+                           selected: shell.selected, quality: link.quality, snapshots: link.snapshots });
   return location.pathname + location.search + hash;
 }
 
-let frames = 0, sumMs = 0, pictured = false;
+let frames = 0, sumMs = 0, toldAt = 0;
 const told: Frame = { now: 0, source: null, samples: null, scriptMs: 0, selected: null };
 
 function frame(now: number): void {
@@ -100,7 +101,7 @@ function frame(now: number): void {
   told.selected = shell.selected;
   panel.update(told);
   scriptMs = performance.now() - start;
-  tell();
+  tell(now);
 }
 
 let seatedBefore: boolean | null = null;
@@ -117,14 +118,18 @@ function drive(channels: Float32Array): boolean {
   if (button.hidden === lost) button.hidden = !lost;
   return seated;
 }
-/** For tests, and for a look into the page's own costs. */
-function tell(): void {
+/** For tests, and for a look into the page's own costs: means since it was told before. */
+function tell(now: number): void {
+  ++frames;
+  if (samples) document.body.dataset['firstPictureMs'] ??= performance.now().toFixed(0);
   sumMs += scriptMs;
-  if (!pictured && samples) performance.mark('first picture');
-  pictured ||= samples !== null;
-  if (++frames % TOLD_FRAMES !== 0) return;
-  Object.assign(document.body.dataset, { bodies: samples?.count ?? 0, frames, scriptMs: (sumMs / TOLD_FRAMES).toFixed(2) });
-  sumMs = 0;
+  if (now - toldAt < TOLD_MS) return;
+  Object.assign(document.body.dataset, {
+    bodies: samples?.count ?? 0, frames: Number(document.body.dataset['frames'] ?? 0) + frames,
+    scriptMs: (sumMs / frames).toFixed(2),
+  });
+  toldAt = now;
+  frames = sumMs = 0;
 }
 
 function follow(): void {
@@ -188,4 +193,3 @@ if (link.token) history.replaceState(null, '', address());  // a token is used o
 addEventListener('pagehide', () => connection.close());  // the seat is free at once
 addEventListener('pageshow', ({ persisted }) => persisted && void connection.connect());
 requestAnimationFrame(frame);
-void connection.connect({ WebSocket: network.WebSocket });

@@ -14,6 +14,7 @@ export default defineConfig({
     assetsInlineLimit: 0,  // the server's Content-Security-Policy wants files
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
+    rolldownOptions: { external: ['node:fs/promises'] },  // src/wasm.ts reads files with it in Node alone
   },
   server: { proxy: { '/play': { target: room, ws: true }, '/token': room, '/scene': room } },
 });

@@ -38,8 +38,9 @@ export interface ConnectOptions {
   reconnectSeconds?: number;
   /** In the place of the global WebSocket: that of the package `ws`, for example. */
   WebSocket?: new (url: string) => WebSocketLike;
-  /** Called every 15 ms until the room is joined, with what it has told of itself. What it throws ends the attempt. */
-  joining?: (session: Session | null) => void;
+  /** Called every 15 ms until the room is joined: session() and stats() tell how far that is. What it throws ends the
+   * attempt. */
+  joining?: (client: Client) => void;
   /** Whether a timer polls, every 15 ms. Otherwise the program calls poll(), best once in each frame. */
   autoPoll?: boolean;
 }
@@ -191,7 +192,7 @@ export class Client {
       const { joining } = options;
       const watch = joining && setInterval(() => {
         try {
-          joining(client.session());
+          joining(client);
         } catch (error) {
           clearInterval(watch);
           client.close();

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 
 import { readLink, writeLink } from '../page/link.ts';
 
-const EMPTY = { eye: null, tick: null, selected: null, token: null, fine: false, snapshots: false };
+const EMPTY = { eye: null, tick: null, selected: null, token: null, quality: null, snapshots: false };
 
 test('a link holds the eye, the tick, the selection and the ways to show', () => {
   const link = { eye: { position: [1.25, -2, 3], target: [0, 0.5, -7], following: true }, tick: 1234,
-                 selected: (7n << 32n) | 5n, fine: true, snapshots: true };
+                 selected: (7n << 32n) | 5n, quality: 'high', snapshots: true };
   assert.deepEqual(readLink(writeLink(link)), { ...link, token: null });
   assert.equal(writeLink(EMPTY), '');
 });
@@ -22,6 +22,6 @@ test('a token is read once and is never written', () => {
 });
 
 test('a damaged link is an empty one', () => {
-  for (const hash of ['', '#', '#eye=1,2,3', '#eye=1,2,3,4,5,x', '#tick=-1', '#body=0x5', '#token=AAAA', '#token=%'])
+  for (const hash of ['', '#', '#eye=1,2,3', '#eye=1,2,3,4,5,x', '#tick=-1', '#body=0x5', '#token=AAAA', '#token=%', '#quality=fine'])
     assert.deepEqual(readLink(hash), EMPTY, hash);
 });

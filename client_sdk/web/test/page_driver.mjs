@@ -118,8 +118,7 @@ export class Page {
   }
   /** From opening the link to the first picture with bodies. */
   firstPictureMs() {
-    return until('a first picture', () =>
-      this.#page.evaluate(() => performance.getEntriesByName('first picture')[0]?.startTime));
+    return until('a first picture', () => this.#page.evaluate(() => Number(document.body.dataset.firstPictureMs ?? 0)));
   }
   /** A picture of the middle of the page, without its panels. */
   async middle() {

@@ -7,7 +7,7 @@ import { constants, type Samples, type Shape } from '../../src/client.js';
 import type { Source } from '../source.js';
 import { groundMesh, placeGround } from './day.js';
 import { geometryOf, halfSizeOf, MANY } from './geometry.js';
-import { lookOf } from './looks.js';
+import { isTall, lookOf } from './looks.js';
 import { surfaceMaterial } from './surfaces.js';
 
 const NOT_SEEN = -2, NOTHING = -1;  // of a body: not asked for yet; not drawn by a batch
@@ -43,7 +43,8 @@ class Batch {
     mesh.instanceColor = new InstancedBufferAttribute(new Float32Array(3 * capacity), 3);
     mesh.instanceMatrix.setUsage(DynamicDrawUsage);
     mesh.frustumCulled = false;
-    mesh.castShadow = mesh.receiveShadow = true;
+    mesh.receiveShadow = true;
+    mesh.castShadow = !isTall(this.shape);  // the sun shines through walls, too
     this.matrices = mesh.instanceMatrix.array as Float32Array;
     if (before) this.matrices.set((before.instanceMatrix.array as Float32Array).subarray(0, 16 * kept));
     this.colours = mesh.instanceColor.array as Float32Array;

@@ -6,6 +6,7 @@ const FOLLOW_HALF_LIFE_S = 0.05, TURN_HALF_LIFE_S = 0.45;
 const HANDS_OFF_MS = 2500;  // after a drag, the eye does not turn by itself for so long
 const MOVING_MPS = 1.5;
 const PAN_PER_S = 0.9;  // of the distance
+const ROUNDING = 1e-10;  // m2
 
 const share = (dtS: number, halfLifeS: number): number => 1 - 2 ** (-dtS / halfLifeS);
 
@@ -56,15 +57,15 @@ export class Eye {
     this.target.copy(centre);
     const narrow = Math.min(this.camera.aspect, 1);
     this.camera.position.set(0.45, 0.32, 0.9).normalize()
-      .multiplyScalar(Math.max(radius, 2) * 1.35 / narrow).add(centre);
+      .multiplyScalar((1.25 * radius + 3) / narrow).add(centre);
   }
   /** Behind a leader, once. */
   takeUp(leader: Leader, size: number): void {
     if (this.#framed) return;
     this.#framed = true;
-    const heading = leader.heading ?? 0, away = 6 * size / Math.min(Math.max(this.camera.aspect, 0.62), 1);
+    const heading = leader.heading ?? 0, away = 6.5 * size / Math.min(Math.max(this.camera.aspect, 0.62), 1);
     this.target.copy(leader.position);
-    this.camera.position.set(away * Math.sin(heading), 0.42 * away, away * Math.cos(heading)).add(leader.position);
+    this.camera.position.set(away * Math.sin(heading), 0.33 * away, away * Math.cos(heading)).add(leader.position);
   }
 
   /** `right` and `ahead`: -1 to 1, by which a free eye moves along the ground. */
@@ -89,7 +90,7 @@ export class Eye {
     this.#before.copy(target);
     this.#controls.touches.TWO = leader && this.following ? TOUCH.DOLLY_ROTATE : TOUCH.DOLLY_PAN;
     this.#controls.update(dtS);
-    if (this.#before.distanceToSquared(target) > 0) this.following = false;  // a pan
+    if (this.#before.distanceToSquared(target) > ROUNDING) this.following = false;  // a pan
   }
   resize(width: number, height: number): void {
     this.camera.aspect = width / height;

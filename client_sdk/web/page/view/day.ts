@@ -1,14 +1,14 @@
 // A day: the sky, its light, the haze and the ground.
 import { BackSide, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshStandardMaterial, PCFShadowMap, PlaneGeometry,
-         PMREMGenerator, type Quaternion, Scene, ShaderMaterial, SphereGeometry, Vector3, type WebGLRenderer } from 'three';
+         type Quaternion, type Scene, ShaderMaterial, SphereGeometry, Vector3, type WebGLRenderer } from 'three';
 import { GRID } from './surfaces.js';
 
-const HORIZON = new Color('#dbe8f1'), ZENITH = new Color('#3f86cf'), GROUND = new Color('#b6b9a6');
+const HORIZON = new Color('#dbe8f1'), ZENITH = new Color('#3f86cf'), GROUND = new Color('#c4c6b4');
 const TO_SUN = new Vector3(0.55, 0.62, 0.42).normalize();
 const RIGHT_OF_SUN = new Vector3(0, 1, 0).cross(TO_SUN).normalize(), ABOVE_SUN = TO_SUN.clone().cross(RIGHT_OF_SUN);
 const SKY_M = 3000, MAP_TEXELS = 2048;
 
-function skyMesh(withClouds: boolean): Mesh {
+function skyMesh(): Mesh {
   const material = new ShaderMaterial({
     side: BackSide, depthWrite: false, fog: false,
     uniforms: { horizon: { value: HORIZON }, zenith: { value: ZENITH }, ground: { value: GROUND },
@@ -32,18 +32,18 @@ function skyMesh(withClouds: boolean): Mesh {
         vec3 colour = mix(horizon, zenith, pow(clamp(up, 0., 1.), .55));
         colour = mix(colour, ground, smoothstep(0., -.25, up));
         colour += vec3(1., .86, .6) * (.12 * pow(sun, 8.) + .25 * pow(sun, 90.));
-        ${withClouds ? `if (up > .02) {
+        if (up > .02) {
           vec2 at = to.xz / (up + .12) * 1.1;
           float cloud = noise(at) * .55 + noise(at * 2.3 + 7.) * .28 + noise(at * 5.1) * .17;
           colour = mix(colour, vec3(1.), .8 * smoothstep(.52, .8, cloud) * smoothstep(.02, .25, up));
         }
-        colour += vec3(1., .95, .8) * smoothstep(.9994, .9997, sun);` : 'colour += vec3(6., 5., 3.5) * pow(sun, 400.);'}
+        colour += vec3(1., .95, .8) * smoothstep(.9994, .9997, sun);
         gl_FragColor = vec4(colour, 1.);
         #include <tonemapping_fragment>
         #include <colorspace_fragment>
       }`,
   });
-  const mesh = new Mesh(new SphereGeometry(withClouds ? SKY_M : 10, 48, 24), material);
+  const mesh = new Mesh(new SphereGeometry(SKY_M, 48, 24), material);
   mesh.frustumCulled = false;
   mesh.renderOrder = 10;
   return mesh;
@@ -51,14 +51,14 @@ function skyMesh(withClouds: boolean): Mesh {
 
 /** The half space of a plane's shape: a large square that goes with the eye. */
 export function groundMesh(): Mesh {
-  const material = new MeshStandardMaterial({ color: '#a9ad9b', roughness: 0.95 });
+  const material = new MeshStandardMaterial({ color: '#d3ccb2', roughness: 0.95 });
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = `varying vec3 vWorld;\n${shader.vertexShader}`.replace('#include <begin_vertex>',
       '#include <begin_vertex>\nvWorld = (modelMatrix * vec4(position, 1.)).xyz;');
     shader.fragmentShader = `varying vec3 vWorld;\n${GRID}\n${shader.fragmentShader}`.replace('#include <color_fragment>',
       `#include <color_fragment>
        float tile = mod(floor(vWorld.x / 10.) + floor(vWorld.z / 10.), 2.);
-       diffuseColor.rgb *= (1. - .045 * tile) * (1. - .34 * gridOf(vWorld.xz));`);
+       diffuseColor.rgb *= (1. - .03 * tile) * (1. - .22 * gridOf(vWorld.xz));`);
   };
   const mesh = new Mesh(new PlaneGeometry(2 * SKY_M, 2 * SKY_M).rotateX(-Math.PI / 2), material);
   mesh.receiveShadow = true;
@@ -77,7 +77,7 @@ export function placeGround(mesh: Mesh, position: Vector3, orientation: Quaterni
 }
 
 export class Day {
-  readonly #sky = skyMesh(true);
+  readonly #sky = skyMesh();
   readonly #sun = new DirectionalLight('#fff1d8', 2.6);
   readonly #fog = new Fog(HORIZON, 60, 900);
 
@@ -88,13 +88,8 @@ export class Day {
     shadow.radius = 3;
     shadow.bias = -0.0004;
     shadow.normalBias = 0.03;
-    scene.add(this.#sky, sun, sun.target, new HemisphereLight('#cfe2f5', '#8d8672', 0.7));
+    scene.add(this.#sky, sun, sun.target, new HemisphereLight('#dcebfa', '#a39a84', 1.7));
     scene.fog = this.#fog;
-    const dome = new Scene(), pmrem = new PMREMGenerator(renderer);
-    dome.add(skyMesh(false));
-    scene.environment = pmrem.fromScene(dome, 0.02, 0.1, 50).texture;
-    scene.environmentIntensity = 0.45;
-    pmrem.dispose();
   }
 
   set shadows(on: boolean) {
@@ -105,7 +100,7 @@ export class Day {
   follow(eye: Vector3, target: Vector3, distance: number): void {
     this.#sky.position.copy(eye);
     this.#fog.near = 60 + 2 * distance;
-    this.#fog.far = 900 + 8 * distance;
+    this.#fog.far = 600 + 7 * distance;
     const reach = Math.min(Math.max(2 ** Math.ceil(Math.log2(1.2 * distance)), 16), 256);
     const { camera } = this.#sun.shadow;
     if (camera.right !== reach) {

@@ -14,8 +14,10 @@ export class Governor {
   #triedAt = -Infinity;
   readonly #fixed: boolean;
 
-  constructor(fixed: boolean) {
-    this.#fixed = fixed;
+  /** Null: as fine as the machine can do. */
+  constructor(fixed: 'high' | 'low' | null) {
+    this.#fixed = fixed !== null;
+    if (fixed === 'low') this.#level = 3;
   }
   get quality(): Quality {
     const full = Math.min(devicePixelRatio, 2);

@@ -25,7 +25,7 @@ float lineOf(vec2 at, float step, float width) {
   vec2 line = smoothstep(drawn + wide, drawn, off) * clamp(width / step / drawn, 0., 1.);
   return max(line.x, line.y) * (1. - smoothstep(.3, .8, max(wide.x, wide.y)));
 }
-float gridOf(vec2 at) { return max(.55 * lineOf(at, 1., .012), lineOf(at, 10., .03)); }
+float gridOf(vec2 at) { return max(.5 * lineOf(at, 1., .01), lineOf(at, 10., .025)); }
 `;
 
 const FRAGMENT_HEAD = /* glsl */ `
@@ -98,9 +98,18 @@ vec3 ball(vec3 colour) {
 }
 
 vec3 stone(vec3 colour) {
-  colour *= .97 + .05 * noise(vAt * 9.);
+  colour *= .985 + .03 * noise(vAt * 40.);
   float large = step(2.5, max(halfSize.x, halfSize.z));
-  return colour * (1. - .3 * large * step(.6, vWorldUp.y) * gridOf(vWorld.xz));
+  return colour * (1. - .2 * large * step(.6, vWorldUp.y) * gridOf(vWorld.xz));
+}
+
+// A tall wall: its edges stay, and a veil of dots.
+void lookThrough() {
+  vec2 at, size;
+  faceOf(at, size);
+  vec2 edge = (1. - abs(at)) * size;
+  vec2 dot2 = mod(floor(gl_FragCoord.xy), 4.);
+  if (min(edge.x, edge.y) > .06 && dot2.x + dot2.y > 0.) discard;
 }
 
 // Moved by the room's program: slanting bands, as on machines.
@@ -118,6 +127,7 @@ else if (kind == 4) diffuseColor.rgb = stone(diffuseColor.rgb);
 else if (kind == 5) diffuseColor.rgb = ball(diffuseColor.rgb);
 else if (kind == 6) diffuseColor.rgb = car(diffuseColor.rgb, glow);
 else if (kind == 7) diffuseColor.rgb = moved(diffuseColor.rgb);
+else if (kind == 8) lookThrough();
 `;
 const FRAGMENT_ROUGHNESS = /* glsl */ `
 roughnessFactor = kind == 3 ? .38 : kind == 6 ? .32 : kind == 5 ? .42 : kind == 2 ? mix(.85, .4, hub) : .8;
@@ -127,6 +137,16 @@ metalnessFactor = kind == 3 ? .55 : kind == 6 ? .1 : .5 * hub;
 `;
 const FRAGMENT_GLOW = /* glsl */ `
 totalEmissiveRadiance += glow * vec3(.9, .86, .7);
+`;
+
+// What of the sky is mirrored, without a map of it.
+const FRAGMENT_SKY = /* glsl */ `
+vec3 away = transformDirectionByInverseViewMatrix(reflect(-geometryViewDir, normal), viewMatrix);
+vec3 sky = mix(vec3(.71, .80, .88), vec3(.05, .23, .62), pow(clamp(away.y, 0., 1.), .55));
+sky = mix(vec3(.44, .43, .36), sky, smoothstep(-.15, .05, away.y));
+float grazing = pow(1. - saturate(dot(normal, geometryViewDir)), 5.);
+reflectedLight.indirectSpecular += sky * (1. - .75 * roughnessFactor) *
+  (material.specularColor + (1. - roughnessFactor) * .6 * grazing);
 `;
 
 const FORMS = `#define SPHERE ${constants.SHAPE_SPHERE}.
@@ -148,7 +168,8 @@ export function surfaceMaterial(form: number, halfSize: [number, number, number]
     fragmentShader = put(FORMS + FRAGMENT_HEAD + fragmentShader, '#include <color_fragment>', FRAGMENT_COLOUR);
     fragmentShader = put(fragmentShader, '#include <roughnessmap_fragment>', FRAGMENT_ROUGHNESS);
     fragmentShader = put(fragmentShader, '#include <metalnessmap_fragment>', FRAGMENT_METAL);
-    shader.fragmentShader = put(fragmentShader, '#include <emissivemap_fragment>', FRAGMENT_GLOW);
+    fragmentShader = put(fragmentShader, '#include <emissivemap_fragment>', FRAGMENT_GLOW);
+    shader.fragmentShader = put(fragmentShader, '#include <lights_fragment_end>', FRAGMENT_SKY);
   };
   material.customProgramCacheKey = () => 'surface';
   return material;

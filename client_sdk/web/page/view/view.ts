@@ -28,12 +28,11 @@ export class View {
   #before = 0;
   #crowded = false;
 
-  /** `fixed`: the picture's quality stays the best. */
-  constructor(canvas: HTMLCanvasElement, fixed: boolean, onMoved: () => void) {
-    this.#renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+  constructor(canvas: HTMLCanvasElement, quality: 'high' | 'low' | null, onMoved: () => void) {
+    this.#renderer = new WebGLRenderer({ canvas, antialias: quality !== 'low', powerPreference: 'high-performance' });
     this.#renderer.toneMapping = NeutralToneMapping;
     this.#renderer.shadowMap.enabled = true;
-    this.#governor = new Governor(fixed);
+    this.#governor = new Governor(quality);
     this.#day = new Day(this.scene, this.#renderer);
     this.#bodies = new Bodies(this.scene);
     this.#outlines = new Outlines(this.scene);
