@@ -1,9 +1,8 @@
 // The page's connection to its room: a mirror with prediction where the room allows it, otherwise snapshots. A loss and
 // a restart of the server are survived by the client within its time, and by this class for as long as the page is open.
-import plainWasm from '../dist/orrery_client.wasm?url';
-import simWasm from '../dist/orrery_client_sim.wasm?url';
 import { Client, ConnectionError, constants as C, type ConnectOptions } from '../src/client.js';
 import { adviceFor } from './advice.js';
+import { plainModule, simModule } from './modules.js';
 import type { Live } from './source.js';
 
 // Of a mirror's join. A world that takes more is shown by snapshots: a page could not step it 60 times a second.
@@ -14,6 +13,7 @@ export type State =
   | { kind: 'joining'; text: string }
   | { kind: 'live'; mode: 'mirror' | 'snapshots'; notice: string | null }
   | { kind: 'reconnecting'; text: string }
+  | { kind: 'recording' }
   | { kind: 'ended'; text: string; advice: string; again: boolean };
 
 /** Why there are snapshots instead of a mirror. */
@@ -93,14 +93,14 @@ export class Connection {
       const since = performance.now();
       const joining = (client: Client) => this.#joining(client, since);
       try {
-        return await Client.connect({ prediction: {}, ...base, mode: 'mirror', wasm: simWasm, joining });
+        return await Client.connect({ prediction: {}, ...base, mode: 'mirror', wasm: await simModule(), joining });
       } catch (error) {
         if (!(error instanceof NoMirror) && !isMirrorRefused(error)) throw error;
         this.#snapshots = error instanceof NoMirror ? error.message
           : 'The server does not allow mirrors (its option --allow-mirror)';
       }
     }
-    return Client.connect({ ...base, mode: 'snapshots', wasm: plainWasm });
+    return Client.connect({ ...base, mode: 'snapshots', wasm: await plainModule() });
   }
   #joining(client: Client, since: number): void {
     this.#onState({ kind: 'joining', text: `Joining ${client.session()?.sceneName ?? ''}` });

@@ -45,6 +45,7 @@ class PageShell implements Shell {
       connection.close();
       this.cursor.paused = false;
       look(replay);
+      showState({ kind: 'recording' }, () => {});
     } catch (error) {
       note(`${name} cannot be opened.`, error instanceof Error ? error.message : String(error));
     }

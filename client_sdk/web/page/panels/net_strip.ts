@@ -8,7 +8,7 @@ const TERMS = [
   ['jitter', 'By how much the round trip varies'],
   ['late', 'Messages of the last two seconds that came late; in brackets, those that were lost and sent again'],
   ['slack', 'By how many ticks the controls reach the server early. Below 0 they are too late.'],
-  ['corrections', 'By how much the last rollback moved the own body; in brackets, the most. Only what predicts has these.'],
+  ['corrections', 'By how much the last rollback moved the own body; in brackets, the most. Only with prediction.'],
   ['in', 'Bytes a tick from the server, mean of the last second'],
   ['out', 'Bytes a tick to the server, mean of the last second'],
 ] as const;

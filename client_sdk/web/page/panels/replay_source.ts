@@ -16,10 +16,9 @@ export interface Recording {
   close(): void;
 }
 
-// A frame's share of stepping: the picture goes on while a heavy recording is verified.
-const STEPPING_MS = 12, SEEK_TICKS = 4;
-// After a pause of the page (it was hidden) nothing is caught up.
-const LONGEST_FRAME_MS = 250;
+// Of a frame, stepping takes half: the picture goes on while a heavy recording is verified. After a pause of the page
+// (it was hidden) nothing is caught up.
+const LEAST_FRAME_MS = 16, LONGEST_FRAME_MS = 250, SEEK_TICKS = 4;
 const CHECKED_BYTES = 64 * 1024;  // a frame: damage ahead is found without stepping
 
 export class ReplaySource implements Source {
@@ -62,10 +61,11 @@ export class ReplaySource implements Source {
   /** Plays on, and gives the bodies. */
   sample(): Samples | null {
     const now = performance.now(), passedMs = Math.min(now - this.#lastMs, LONGEST_FRAME_MS);
+    const endMs = now + Math.max(passedMs, LEAST_FRAME_MS) / 2;
     this.#lastMs = now;
     if (this.#checks) this.#checks = this.player.check(CHECKED_BYTES);
-    if (this.#target !== null) this.#jump(now + STEPPING_MS);
-    else if (!this.#cursor.paused) this.#play(passedMs, now + STEPPING_MS);
+    if (this.#target !== null) this.#jump(endMs);
+    else if (!this.#cursor.paused) this.#play(passedMs, endMs);
     this.#cursor.tick = this.#tick;
     return this.player.sample(this.#target === null && !this.#cursor.paused ? this.#owedTicks % 1 : 1);
   }

@@ -28,9 +28,9 @@ export function say({ state, ticksEqual, difference, brokenAt, text: more }: Ver
       return { mark: '!', kind: 'open', text: `same: ${same}, but the end is missing`, more };
     case 'differs':
       return { mark: '✘', kind: 'bad', text: `DIFFERS at tick ${difference?.tick} in ${difference?.part}`,
-               more: `recorded ${hex(difference?.recorded ?? 0n)}, found ${hex(difference?.found ?? 0n)}; ${same} are equal` };
+               more: `recorded ${hex(difference?.recorded ?? 0n)}, found ${hex(difference?.found ?? 0n)}; same: ${same}` };
     case 'damaged':
       return { mark: '✘', kind: 'bad', text: `damaged at byte ${brokenAt}`,
-               more: `${more ? `${more}; ` : ''}${same} before it are the same` };
+               more: `${more ? `${more}; ` : ''}same before it: ${same}` };
   }
 }
