@@ -22,9 +22,9 @@ after(async () => {
   await server?.stop();
 });
 
-/** Opens the page of the server, and waits until bodies are drawn. */
+/** Opens the page of the server, and waits until bodies are drawn. `screen`: for a picture that people look at. */
 async function open(screen) {
-  const page = await browser.open(`http://${server.address}/`, screen);
+  const page = await browser.open(`http://${server.address}/${screen ? '' : '#quality=low'}`, screen);
   await page.hasBodies();
   return page;
 }

@@ -25,7 +25,7 @@ async function withPage(options, use) {
   let browser;
   try {
     browser = await Browser.start();
-    const page = await browser.open(`http://${server.address}/${options.hash ?? ''}`);
+    const page = await browser.open(`http://${server.address}/#quality=low${options.link ?? ''}`);
     await page.hasBodies();
     await use(page);
     assert.deepEqual(page.errors, []);
@@ -40,7 +40,7 @@ test('a frame of 10,000 bodies takes little script time', { skip }, async (t) =>
   try {
     const scene = join(folder, 'ten_thousand.json');
     writeFileSync(scene, JSON.stringify(TEN_THOUSAND));
-    await withPage({ scene, hash: '#mode=snapshots' }, async (page) => {
+    await withPage({ scene, link: '&mode=snapshots' }, async (page) => {
       await until('all bodies are there', () => page.ask(({ shell }) => shell.source().sample().count >= 10000), 30);
       await page.ask((orrery) => {
         const all = (orrery.scriptTimes = []);
