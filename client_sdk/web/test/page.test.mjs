@@ -5,13 +5,12 @@ import { after, before, test } from 'node:test';
 import { Browser, Server, WITH_PAGE, cannot, until } from './page_driver.mjs';
 
 const skip = cannot();
-const LAPTOP = { viewport: { width: 1280, height: 800 } };
 const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true,
                 colorScheme: 'dark' };
 const FIRST_PICTURE_MS = 3000;
 const SLACK = 4;  // a test's machine draws by software, and has little to draw with
 
-let server, browser;
+let server, browser, page, other;
 before(async () => {
   if (skip) return;
   server = await Server.start({ options: WITH_PAGE });
@@ -22,30 +21,32 @@ after(async () => {
   await server?.stop();
 });
 
-/** Opens the page of the server, and waits until bodies are drawn. `screen`: for a picture that people look at. */
+/** Opens the page of the server, and waits until bodies are drawn. */
 async function open(screen) {
-  const page = await browser.open(`http://${server.address}/${screen ? '' : '#quality=low'}`, screen);
-  await page.hasBodies();
-  return page;
+  const opened = await browser.open(`http://${server.address}/`, screen);
+  await opened.hasBodies();
+  return opened;
 }
-const ownPlace = (page) => page.ask(({ shell }) => {
-  const source = shell.source(), samples = source.sample(), own = source.ownBody();
-  const at = samples.ids.subarray(0, samples.count).indexOf(own);
-  return at < 0 ? null : [...samples.positions.subarray(3 * at, 3 * at + 3)];
-});
-const placeOf = (page, id) => page.ask(({ shell }, wanted) => {
-  const samples = shell.source().sample(), at = samples.ids.subarray(0, samples.count).indexOf(wanted);
+const ownBody = (of) => until('an own body', () => of.ask(({ shell }) => shell.source()?.ownBody()));
+/** Where a page sees a body; null: not now. */
+const placeOf = (of, id) => of.ask(({ shell }, wanted) => {
+  const samples = shell.source()?.sample(), at = samples ? samples.ids.subarray(0, samples.count).indexOf(wanted) : -1;
   return at < 0 ? null : [...samples.positions.subarray(3 * at, 3 * at + 3)];
 }, id);
+/** Whether a page sees a body at more than `metres` from `place`. */
+async function hasMoved(of, id, place, metres) {
+  const now = await placeOf(of, id);
+  return now !== null && between(place, now) > metres;
+}
 const between = (a, b) => Math.hypot(...a.map((value, i) => value - b[i]));
 
 /** Holds keys until `condition` is true. */
-async function hold(page, keys, what, condition) {
-  for (const key of keys) await page.keyboard.down(key);
+async function hold(of, keys, what, condition) {
+  for (const key of keys) await of.keyboard.down(key);
   try {
     return await until(what, condition);
   } finally {
-    for (const key of keys) await page.keyboard.up(key);
+    for (const key of keys) await of.keyboard.up(key);
   }
 }
 function isClean(page) {
@@ -54,7 +55,7 @@ function isClean(page) {
 }
 
 test('the first picture comes soon, is not blank, and moves; nothing comes from elsewhere', { skip }, async (t) => {
-  const page = await open(LAPTOP);
+  page = await open();
   const ms = await page.firstPictureMs();
   t.diagnostic(`first picture ${ms.toFixed(0)} ms after opening the link`);
   assert.ok(ms < SLACK * FIRST_PICTURE_MS, `${ms} ms`);
@@ -67,29 +68,20 @@ test('the first picture comes soon, is not blank, and moves; nothing comes from 
   });
   await page.keep('live');
   isClean(page);
-  await page.close();
 });
 
 test('keys drive the car, and another page sees it', { skip }, async () => {
-  const page = await open(), other = await open();
-  const own = await until('an own body', () => page.ask(({ shell }) => shell.source().ownBody()));
-  assert.notEqual(own, await other.ask(({ shell }) => shell.source().ownBody()));
-  await until('the other page sees the car', () => placeOf(other, own));
-  const before = await ownPlace(page), seenBefore = await placeOf(other, own);
-  await hold(page, ['KeyW'], 'the car drives', async () => between(before, await ownPlace(page)) > 2);
-  await until('the other page sees it drive', async () => between(seenBefore, await placeOf(other, own)) > 2);
-
-  await page.keyboard.press('Space');
-  const stood = await ownPlace(page);
-  await hold(page, ['KeyS', 'KeyA'], 'the car goes back', async () => between(stood, await ownPlace(page)) > 1);
+  other = await open();
+  const own = await ownBody(page);
+  assert.notEqual(own, await ownBody(other));
+  const seen = await until('the other page sees the car', () => placeOf(other, own)), from = await placeOf(page, own);
+  await hold(page, ['KeyS', 'KeyA'], 'the car drives', () => hasMoved(page, own, from, 2));
+  await until('the other page sees it drive', () => hasMoved(other, own, seen, 2));
   isClean(page);
   isClean(other);
-  await page.close();
-  await other.close();
 });
 
 test('at 100 ms and 5 % loss the own car goes on smoothly', { skip }, async (t) => {
-  const page = await open(), other = await open();
   await page.locator('details.network summary').click();
   await page.locator('#network-rttMs').fill('100');
   await page.locator('#network-loss').fill('5');
@@ -143,13 +135,11 @@ test('at 100 ms and 5 % loss the own car goes on smoothly', { skip }, async (t) 
   assert.ok(mean < 30, `${mean} mm`);
   assert.ok(measured.high < 0.1, `${measured.high} m`);
   await page.keep('network');
+  await page.locator('.network').getByText('As it is').click();
   isClean(page);
-  await page.close();
-  await other.close();
 });
 
 test('the inspector finds a body, and tells of it', { skip }, async () => {
-  const page = await open(LAPTOP);
   await page.locator('#body-search').fill('ball');
   await page.locator('.inspector .results button').first().click();
   const text = await until('what is known of it', async () => {
@@ -163,33 +153,34 @@ test('the inspector finds a body, and tells of it', { skip }, async () => {
   await page.locator('#body-search').fill('');
   await page.keep('inspector');
   isClean(page);
-  await page.close();
 });
 
 test('a phone has the page too', { skip }, async () => {
-  const page = await open(PHONE);
-  const wide = await page.page.evaluate(() => document.documentElement.scrollWidth);
+  await other.close();
+  const phone = await open(PHONE);
+  const wide = await phone.page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= 390, `${wide} px`);
-  await page.keep('phone');
-  await page.locator('details.inspector summary').tap();
-  await page.keep('phone_inspector');
-  isClean(page);
-  await page.close();
+  await phone.keep('phone');
+  await phone.locator('#toggle').tap();
+  await phone.locator('details.inspector summary').tap();
+  await until('the inspector is there', () => phone.locator('#body-search').isVisible());
+  await phone.keep('phone_inspector');
+  isClean(phone);
+  await phone.close();
 });
 
 test('a restart of the server is survived', { skip }, async () => {
-  const page = await open(), { port } = server;
-  const before = await page.ask(({ shell }) => shell.source().client.session().sceneName);
+  const { port } = server, scene = () => page.ask(({ shell }) => shell.source()?.client.session()?.sceneName);
+  const before = await scene();
   page.away = true;
   await server.stop();
-  await until('the page says so', async () => /reconnect|away|answer|lost/i.test(await page.page.innerText('body')));
+  await until('the page says so', async () => /made anew|does not answer|stopped/.test(await page.page.innerText('body')));
   server = await Server.start({ httpPort: port, options: WITH_PAGE });
-  await until('the page is back', () => page.ask(({ shell }) => shell.source()?.client.state === 3), 30);
+  await until('the page is back', () => page.ask(({ shell }) => shell.source()?.client.state === 3));
   page.away = false;
   await page.hasBodies();
-  assert.equal(await page.ask(({ shell }) => shell.source().client.session().sceneName), before);
-  const place = await until('an own body', () => ownPlace(page));
-  await hold(page, ['KeyW'], 'the car drives again', async () => between(place, await ownPlace(page)) > 1);
+  assert.equal(await scene(), before);
+  const own = await ownBody(page), place = await until('its place', () => placeOf(page, own));
+  await hold(page, ['KeyW'], 'the car drives again', () => hasMoved(page, own, place, 1));
   isClean(page);
-  await page.close();
 });

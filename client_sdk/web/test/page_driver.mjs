@@ -37,12 +37,12 @@ export class Browser {
   }
   close() { return this.#browser.close(); }
 
-  /** Opens `url`; `screen`: options of Playwright's context. */
-  async open(url, screen = { viewport: { width: 640, height: 400 } }) {
+  /** Opens `url`; `screen`: options of Playwright's context. Where nobody looks at pictures, little is drawn. */
+  async open(url, screen = { viewport: PICTURES ? { width: 1280, height: 800 } : { width: 960, height: 600 } }) {
     const context = await this.#browser.newContext(screen);
     await context.addInitScript(noteModules);
     const page = new Page(await context.newPage(), this);
-    await page.goto(url);
+    await page.goto(PICTURES || url.includes('#') ? url : `${url}#quality=low`);
     return page;
   }
 

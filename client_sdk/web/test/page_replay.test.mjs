@@ -30,7 +30,7 @@ before(async () => {
   const server = await Server.start({ options: WITH_PAGE });
   try {
     browser = await Browser.start();
-    page = await browser.open(`http://${server.address}/`, { viewport: { width: 1280, height: 800 } });
+    page = await browser.open(`http://${server.address}/`);
     await page.hasBodies();
     page.away = true;
   } finally {
