@@ -8,7 +8,7 @@ const skip = cannot();
 const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true,
                 colorScheme: 'dark' };
 const FIRST_PICTURE_MS = 3000;
-const SLACK = 4;  // a test's machine draws by software, and has little to draw with
+const SLACK = 10;  // a test's machine draws by software, and may be busy
 
 let server, browser, page, other;
 before(async () => {
@@ -89,48 +89,46 @@ test('at 100 ms and 5 % loss the own car goes on smoothly', { skip }, async (t) 
     const { rttS, inputSlackTicks } = shell.source().client.stats();
     return rttS > 0.095 && inputSlackTicks > 0;
   }));
-  // For each frame: by how much the car's picture is away from where its speed would have brought it.
+  // Of each 16 ms: by how much the car's picture is away from where its speed would have brought it. The frames of a
+  // browser that draws by software are too far apart for that.
   await page.ask((orrery) => {
-    const measure = (orrery.measured = { frames: 0, jumps: [], mm: 0, way: 0 }), { shell } = orrery;
+    const measure = (orrery.measured = { looks: 0, jumps: [], mm: 0, way: 0 }), { shell } = orrery;
     const begun = shell.source().client.mirrorStats();
     let last = null;
-    orrery.measuring = true;
-    const look = () => {
+    orrery.measuring = setInterval(() => {
       const source = shell.source(), own = source.ownBody(), samples = source.sample();
       const at = samples.ids.subarray(0, samples.count).indexOf(own), { positions, linearVelocities, tick } = samples;
       const now = { tick, x: positions.slice(3 * at, 3 * at + 3), v: linearVelocities.slice(3 * at, 3 * at + 3) };
-      if (last) {
-        const dt = (tick - last.tick) / source.tickRateHz();
+      const dt = last ? (tick - last.tick) / source.tickRateHz() : 0;
+      if (dt > 0 && dt < 0.1) {
         const moved = [0, 1, 2].map((i) => now.x[i] - last.x[i]);
         measure.jumps.push(Math.hypot(...moved.map((way, i) => way - 0.5 * dt * (now.v[i] + last.v[i]))));
         measure.way += Math.hypot(...moved);
-        ++measure.frames;
+        ++measure.looks;
       }
       last = now;
       const { rollbacks, sumCorrectionMm, cuts } = source.client.mirrorStats();
       Object.assign(measure, { rollbacks: rollbacks - begun.rollbacks, mm: sumCorrectionMm - begun.sumCorrectionMm,
                                cuts: cuts - begun.cuts });
-      if (orrery.measuring) requestAnimationFrame(look);
-    };
-    look();
+    }, 16);
   });
   const end = performance.now() + 6000;
   const drive = (which) => hold(which, ['KeyW', 'KeyA'], 'time', () => performance.now() > end);
   await Promise.all([drive(page), drive(other)]);
   const measured = await page.ask((orrery) => {
-    orrery.measuring = false;
+    clearInterval(orrery.measuring);
     const { network, measured: all, shell } = orrery, { lost, messages } = network;
     const sorted = all.jumps.sort((a, b) => a - b), { maxCorrectionMm } = shell.source().client.mirrorStats();
     return { ...all, jumps: 0, lost, messages, maxCorrectionMm, high: sorted[Math.floor(0.95 * sorted.length)],
              most: sorted.at(-1) };
   });
   const mean = measured.mm / Math.max(1, Number(measured.rollbacks));
-  t.diagnostic(`${measured.frames} frames over ${measured.way.toFixed(1)} m; ` +
+  t.diagnostic(`${measured.looks} looks over ${measured.way.toFixed(1)} m; ` +
     `lost ${measured.lost} of ${measured.messages}; ${measured.rollbacks} rollbacks, ` +
     `correction mean ${mean.toFixed(1)}, max ${measured.maxCorrectionMm.toFixed(1)} mm, ${measured.cuts} cuts; ` +
-    `jump of a frame 95 % ${(1000 * measured.high).toFixed(1)}, max ${(1000 * measured.most).toFixed(1)} mm`);
+    `jump between looks 95 % ${(1000 * measured.high).toFixed(1)}, max ${(1000 * measured.most).toFixed(1)} mm`);
   assert.ok(measured.lost > 5, `${measured.lost} lost`);
-  assert.ok(measured.frames > 20 && measured.way > 3, `${measured.frames} frames, ${measured.way} m`);
+  assert.ok(measured.looks > 20 && measured.way > 3, `${measured.looks} looks, ${measured.way} m`);
   assert.equal(measured.cuts, 0);
   assert.ok(mean < 30, `${mean} mm`);
   assert.ok(measured.high < 0.1, `${measured.high} m`);
@@ -151,6 +149,7 @@ test('the inspector finds a body, and tells of it', { skip }, async () => {
   await page.locator('#body-search').fill('no such body');
   await until('it says that there is none', async () => /No body/.test(await page.locator('.inspector').innerText()));
   await page.locator('#body-search').fill('');
+  await page.keyboard.press('Escape');  // the keys drive again
   await page.keep('inspector');
   isClean(page);
 });
@@ -174,7 +173,8 @@ test('a restart of the server is survived', { skip }, async () => {
   const before = await scene();
   page.away = true;
   await server.stop();
-  await until('the page says so', async () => /made anew|does not answer|stopped/.test(await page.page.innerText('body')));
+  await until('the page says so',
+              async () => /made anew|does not answer|stopped/.test(await page.page.innerText('body')));
   server = await Server.start({ httpPort: port, options: WITH_PAGE });
   await until('the page is back', () => page.ask(({ shell }) => shell.source()?.client.state === 3));
   page.away = false;

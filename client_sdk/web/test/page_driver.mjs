@@ -38,7 +38,7 @@ export class Browser {
   close() { return this.#browser.close(); }
 
   /** Opens `url`; `screen`: options of Playwright's context. Where nobody looks at pictures, little is drawn. */
-  async open(url, screen = { viewport: PICTURES ? { width: 1280, height: 800 } : { width: 960, height: 600 } }) {
+  async open(url, screen = { viewport: PICTURES ? { width: 1280, height: 800 } : { width: 720, height: 450 } }) {
     const context = await this.#browser.newContext(screen);
     await context.addInitScript(noteModules);
     const page = new Page(await context.newPage(), this);

@@ -46,6 +46,7 @@ export function inspector(shell: Shell): Panel {
   input.addEventListener('keydown', (event) => {
     event.stopPropagation();  // letters are no controls here
     if (event.key === 'Enter') results.querySelector('button')?.click();
+    if (event.key === 'Escape') input.blur();
   });
 
   /** What stays the same while the body exists. False: it does not. */
