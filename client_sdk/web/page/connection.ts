@@ -16,8 +16,8 @@ export type State =
   | { kind: 'recording' }
   | { kind: 'ended'; text: string; advice: string; again: boolean };
 
-/** Why there are snapshots instead of a mirror. */
-class NoMirror extends Error {}
+const TOO_LARGE = 'This world is too large to be simulated in a page';
+class TooLarge extends Error {}
 
 export class LiveSource implements Live {
   readonly kind = 'live';
@@ -95,9 +95,8 @@ export class Connection {
       try {
         return await Client.connect({ prediction: {}, ...base, mode: 'mirror', wasm: await simModule(), joining });
       } catch (error) {
-        if (!(error instanceof NoMirror) && !isMirrorRefused(error)) throw error;
-        this.#snapshots = error instanceof NoMirror ? error.message
-          : 'The server does not allow mirrors (its option --allow-mirror)';
+        this.#snapshots = whyNoMirror(error);
+        if (this.#snapshots === null) throw error;
       }
     }
     return Client.connect({ ...base, mode: 'snapshots', wasm: await plainModule() });
@@ -105,7 +104,7 @@ export class Connection {
   #joining(client: Client, since: number): void {
     this.#onState({ kind: 'joining', text: `Joining ${client.session()?.sceneName ?? ''}` });
     if (client.stats().bytesReceived > MIRROR_BYTES || performance.now() - since > MIRROR_WAIT_MS)
-      throw new NoMirror('This world is too large to be simulated in a page');
+      throw new TooLarge();
   }
   #take(client: Client): void {
     this.#client = client;
@@ -134,6 +133,11 @@ export class Connection {
   }
 }
 
-function isMirrorRefused(error: unknown): boolean {
-  return error instanceof ConnectionError && (error.reason === C.END_MIRROR || /mirror/i.test(error.message));
+/** Null: the error is of another kind, and snapshots would not come about either. */
+function whyNoMirror(error: unknown): string | null {
+  if (error instanceof TooLarge) return TOO_LARGE;
+  if (!(error instanceof ConnectionError)) return null;
+  if (error.reason === C.END_WORLD_TOO_LARGE) return TOO_LARGE;
+  const refused = error.reason === C.END_MIRROR || (error.reason === C.END_REFUSED && /mirror/.test(error.message));
+  return refused ? 'The server does not allow mirrors (its option --allow-mirror)' : null;
 }

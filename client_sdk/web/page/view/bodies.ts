@@ -6,13 +6,19 @@ import { type BufferGeometry, DynamicDrawUsage, InstancedBufferAttribute, Instan
 import { constants, type Samples, type Shape } from '../../src/client.js';
 import type { Source } from '../source.js';
 import { groundMesh, placeGround } from './day.js';
-import { geometryOf, halfSizeOf, MANY } from './geometry.js';
+import { CROWD, geometryOf, halfSizeOf, MANY } from './geometry.js';
 import { isTall, lookOf } from './looks.js';
 import { surfaceMaterial } from './surfaces.js';
 
 const NOT_SEEN = -2, NOTHING = -1;  // of a body: not asked for yet; not drawn by a batch
 const LOOK_MS = 2, LOOK_MS_JOINING = 20;  // a frame's time for asking what bodies are
+const ASKED_AT_LEAST = 128;
 const JOINING = 500;  // bodies that are new at once
+
+/** How plain the geometry is. */
+function levelOf(count: number): number {
+  return count >= CROWD ? 2 : count >= MANY ? 1 : 0;
+}
 
 class Batch {
   readonly shape: Shape;
@@ -35,8 +41,8 @@ class Batch {
   makeRoom(count: number): void {
     if (count <= this.owners.length) return;
     const capacity = Math.ceil(1.5 * count), kept = this.count, before = this.mesh as typeof this.mesh | undefined;
-    const geometry = before && (count < MANY || before.count >= MANY) ? before.geometry.clone()
-                                                                      : geometryOf(this.shape, capacity)!;
+    const geometry = before && levelOf(count) === levelOf(this.owners.length) ? before.geometry.clone()
+                                                                              : geometryOf(this.shape, count)!;
     const surfaces = new InstancedBufferAttribute(new Float32Array(capacity), 1);
     geometry.setAttribute('surface', surfaces);
     const mesh = new InstancedMesh(geometry, this.#material, capacity);
@@ -151,8 +157,8 @@ export class Bodies {
     return this.#batches.map((batch) => batch.mesh);
   }
 
-  /** `eye`: where the camera is. */
-  update(source: Source, samples: Samples, ownSlot: number, eye: Vector3): void {
+  /** `eye`: where the camera is. `frameMs`: since the frame before. */
+  update(source: Source, samples: Samples, ownSlot: number, eye: Vector3, frameMs: number): void {
     const { indices, count } = samples, table = this.#table;
     if (ownSlot !== this.#owned) this.#forget(ownSlot);
     if (count > 0) table.makeRoom(indices[2 * (count - 1)]! + 1);  // samples come in the order of indices
@@ -162,7 +168,7 @@ export class Bodies {
       table.places[index] = i;
       if (table.batches[index] === NOT_SEEN || table.generations[index] !== indices[2 * i + 1]) ++unseen;
     }
-    if (unseen > 0) this.#see(source, samples, unseen > JOINING ? LOOK_MS_JOINING : LOOK_MS);
+    if (unseen > 0) this.#see(source, samples, unseen > JOINING ? Math.max(LOOK_MS_JOINING, frameMs / 4) : LOOK_MS);
     if (samples.indices.length === 0) return;  // the module's memory has grown meanwhile: the next frame has new views
     for (const batch of this.#batches) batch.count = 0;
     for (let i = 0; i < count; ++i) {
@@ -209,6 +215,7 @@ export class Bodies {
   /** Asks what new bodies are, for as long as `budgetMs`; the rest is for the next frame. */
   #see(source: Source, samples: Samples, budgetMs: number): void {
     const table = this.#table, { indices } = samples, end = performance.now() + budgetMs;
+    let asked = 0;
     for (let i = 0; i < samples.count; ++i) {
       const index = indices[2 * i]!, generation = indices[2 * i + 1]!;
       if (table.batches[index] !== NOT_SEEN && table.generations[index] === generation) continue;
@@ -226,7 +233,7 @@ export class Bodies {
       if (shape.type === constants.SHAPE_PLANE) this.#addGround(index);
       else table.batches[index] = this.#batchFor(body.shape, shape);
       if (seenBefore) for (const { owners } of this.#batches) owners.fill(NOTHING);  // its place is painted anew
-      if ((i & 15) === 0 && performance.now() > end) return;
+      if (++asked % ASKED_AT_LEAST === 0 && performance.now() > end) return;
     }
   }
   #batchFor(number: number, shape: Shape): number {

@@ -31,7 +31,10 @@ export class Eye {
     controls.minDistance = 0.5;
     controls.maxDistance = 1500;
     controls.maxPolarAngle = 0.53 * Math.PI;
-    controls.addEventListener('start', () => void (this.#draggedAt = Infinity));
+    controls.addEventListener('start', () => {
+      this.#draggedAt = Infinity;
+      this.#framed = true;
+    });
     controls.addEventListener('end', () => {
       this.#draggedAt = performance.now();
       onMoved();
@@ -50,10 +53,9 @@ export class Eye {
     this.target.fromArray(target);
     this.#framed = true;
   }
-  /** Once, and only if nothing else has placed the eye: so that a ball of `radius` m is seen. */
+  /** Only if nothing else has placed the eye: so that a ball of `radius` m is seen. */
   frame(centre: Vector3, radius: number): void {
     if (this.#framed) return;
-    this.#framed = true;
     this.target.copy(centre);
     const narrow = Math.min(this.camera.aspect, 1);
     this.camera.position.set(0.45, 0.32, 0.9).normalize()

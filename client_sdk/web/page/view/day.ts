@@ -51,7 +51,7 @@ function skyMesh(): Mesh {
 
 /** The half space of a plane's shape: a large square that goes with the eye. */
 export function groundMesh(): Mesh {
-  const material = new MeshStandardMaterial({ color: '#d3ccb2', roughness: 0.95 });
+  const material = new MeshStandardMaterial({ color: '#d9d5c3', roughness: 0.95 });
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = `varying vec3 vWorld;\n${shader.vertexShader}`.replace('#include <begin_vertex>',
       '#include <begin_vertex>\nvWorld = (modelMatrix * vec4(position, 1.)).xyz;');
@@ -78,7 +78,7 @@ export function placeGround(mesh: Mesh, position: Vector3, orientation: Quaterni
 
 export class Day {
   readonly #sky = skyMesh();
-  readonly #sun = new DirectionalLight('#fff1d8', 2.6);
+  readonly #sun = new DirectionalLight('#fff1dc', 3.1);
   readonly #fog = new Fog(HORIZON, 60, 900);
 
   constructor(scene: Scene, renderer: WebGLRenderer) {

@@ -4,7 +4,17 @@ import { BoxGeometry, type BufferGeometry, CapsuleGeometry, CylinderGeometry, Ic
 import { RoundedBoxGeometry } from 'three/addons/geometries/RoundedBoxGeometry.js';
 import { constants, type Shape } from '../../src/client.js';
 
-export const MANY = 1500;  // bodies of a shape from which on its geometry is plain
+/** Bodies of a shape from which on its geometry is plainer. */
+export const MANY = 1500, CROWD = 20_000;
+
+/** A sphere of few triangles, with its normals. */
+function roundedSolid(radius: number, detail: number): BufferGeometry {
+  const geometry = new IcosahedronGeometry(radius, detail), normals = geometry.getAttribute('position').clone();
+  for (let i = 0; i < normals.count; ++i)
+    normals.setXYZ(i, normals.getX(i) / radius, normals.getY(i) / radius, normals.getZ(i) / radius);
+  geometry.setAttribute('normal', normals);
+  return geometry;
+}
 
 /** `count`: bodies that are drawn of it. Null: nothing to draw as a solid (a plane is the ground). */
 export function geometryOf(shape: Shape, count = 1): BufferGeometry | null {
@@ -13,7 +23,7 @@ export function geometryOf(shape: Shape, count = 1): BufferGeometry | null {
     case constants.SHAPE_PLANE:
       return null;
     case constants.SHAPE_SPHERE:
-      return many ? new IcosahedronGeometry(radius, 2) : new SphereGeometry(radius, 40, 24);
+      return many ? roundedSolid(radius, count >= CROWD ? 0 : 1) : new SphereGeometry(radius, 40, 24);
     case constants.SHAPE_CAPSULE:
       return new CapsuleGeometry(radius, 2 * halfHeight, many ? 3 : 8, many ? 10 : 24);
     case constants.SHAPE_CYLINDER:

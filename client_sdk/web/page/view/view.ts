@@ -9,6 +9,8 @@ import { Outlines } from './outlines.js';
 import { Governor } from './quality.js';
 
 const LEAST_SIZE_M = 1.2;  // of what is followed, as far as the distance to it goes
+const LIFT = 0.7;  // of that size
+const FRAME_AGAIN = 1.2;  // so many more bodies have joined: they are to be seen, too
 const SHADOWS_TO = 20_000;  // bodies
 
 const ahead = new Vector3(), orientation = new Quaternion(), ray = new Raycaster(), at = new Vector2();
@@ -25,8 +27,10 @@ export class View {
   #source: Source | null = null;
   #own: bigint | null = null;
   #ownSlot: number = constants.NO_SLOT;
+  #size = LEAST_SIZE_M;
   #before = 0;
   #crowded = false;
+  #framedCount = 0;  // of bodies, when the eye was placed before them
 
   constructor(canvas: HTMLCanvasElement, quality: 'high' | 'low' | null, onMoved: () => void) {
     this.#renderer = new WebGLRenderer({ canvas, antialias: quality !== 'low', powerPreference: 'high-performance' });
@@ -55,10 +59,10 @@ export class View {
     let leader: Leader | null = null;
     if (source && samples) {
       this.#knowOwn(source);
-      this.#bodies.update(source, samples, this.#ownSlot, eye.camera.position);
+      this.#bodies.update(source, samples, this.#ownSlot, eye.camera.position, Math.min(ms, 1000));
       leader = this.#lead(samples, this.#own);
-      if (leader) eye.takeUp(leader, Math.max(LEAST_SIZE_M, this.#sizeOf(this.#own!)));
-      else if (this.#own === null && samples.count > 0) this.#frameAll(samples);
+      if (leader) eye.takeUp(leader, this.#size);
+      else if (this.#own === null && samples.count > FRAME_AGAIN * this.#framedCount) this.#frameAll(samples);
       this.#outlines.update(this.#bodies, samples, selected);
     }
     eye.update(Math.min(ms, 100) / 1000, leader, right, forward);
@@ -85,6 +89,7 @@ export class View {
     this.#source = source;
     this.#own = null;
     this.#ownSlot = constants.NO_SLOT;
+    this.#framedCount = 0;
     this.#bodies.dispose();
     this.#bodies = new Bodies(this.scene);
   }
@@ -96,21 +101,20 @@ export class View {
   }
   #lead(samples: Samples, id: bigint | null): Leader | null {
     const place = id === null ? -1 : this.#bodies.placeOf(samples, id), leader = this.#leader;
-    if (place < 0) return null;
+    const geometry = id === null ? null : this.#bodies.geometryAt(id);
+    if (place < 0 || !geometry) return null;
+    if (!geometry.boundingSphere) geometry.computeBoundingSphere();
+    this.#size = Math.max(geometry.boundingSphere!.radius, LEAST_SIZE_M);
     const { linearVelocities: v } = samples;
     leader.position.fromArray(samples.positions, 3 * place);
+    leader.position.y += LIFT * this.#size;  // more is seen of what lies ahead
     leader.speedMps = Math.hypot(v[3 * place]!, v[3 * place + 2]!);
     ahead.set(0, 0, 1).applyQuaternion(orientation.fromArray(samples.orientations, 4 * place));
     leader.heading = Math.hypot(ahead.x, ahead.z) > 0.5 ? Math.atan2(ahead.x, ahead.z) : null;
     return leader;
   }
-  #sizeOf(id: bigint): number {
-    const geometry = this.#bodies.geometryAt(id);
-    if (!geometry) return 0;
-    if (!geometry.boundingSphere) geometry.computeBoundingSphere();
-    return geometry.boundingSphere!.radius;
-  }
   #frameAll(samples: Samples): void {
+    this.#framedCount = samples.count;
     const low = new Vector3(Infinity, Infinity, Infinity), high = low.clone().negate(), place = new Vector3();
     for (let i = 0; i < samples.count; ++i) {
       place.fromArray(samples.positions, 3 * i);
