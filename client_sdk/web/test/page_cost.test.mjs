@@ -10,8 +10,8 @@ import { Browser, Server, WITH_PAGE, cannot, until } from './page_driver.mjs';
 
 const skip = cannot();
 const MINUTES = Number(process.env.ORRERY_PAGE_MINUTES ?? 0.2);
-const SCRIPT_MS = 4, FRAMES = 30;
-const SLACK = 10;  // the browser, its drawing by software and the server share the machine, which may be busy
+const SCRIPT_MS = 4, FRAMES = 10;
+const SLACK = 3;  // the browser, its drawing by software and the server share a machine's caches
 const SMALL = { viewport: { width: 240, height: 160 } };  // to draw 10,000 bodies by software takes long
 const TEN_THOUSAND = {
   scene_version: 1, name: 'ten_thousand', tick_rate_hz: 60,
@@ -43,17 +43,15 @@ test('a frame of 10,000 bodies takes little script time', { skip }, async (t) =>
     writeFileSync(scene, JSON.stringify(TEN_THOUSAND));
     await withPage({ scene, link: '&mode=snapshots', screen: SMALL }, async (page) => {
       await until('all bodies are there', () => page.ask(({ shell }) => shell.source().sample().count >= 10000), 30);
-      await page.ask((orrery) => {
-        const all = (orrery.scriptTimes = []);
-        const look = () => { all.push(orrery.scriptMs); requestAnimationFrame(look); };
-        look();
-      });
-      await until(`${FRAMES} frames`, () => page.ask((orrery, frames) => orrery.scriptTimes.length > frames, FRAMES));
-      const times = (await page.ask(({ scriptTimes }) => scriptTimes)).sort((a, b) => a - b);
-      const at = (part) => times[Math.floor(part * (times.length - 1))];
-      t.diagnostic(`script of a frame: least ${at(0).toFixed(2)}, median ${at(0.5).toFixed(2)}, ` +
-        `95 % ${at(0.95).toFixed(2)} ms, of ${times.length} frames`);
-      assert.ok(at(0.5) < SLACK * SCRIPT_MS, `median ${at(0.5)} ms`);
+      // By the clock of the page, and by that of its thread: on a busy machine the latter is what the script takes.
+      const frames = await page.frames(FRAMES);
+      for (const clock of ['wallMs', 'threadMs']) {
+        const times = frames.map((frame) => frame[clock]).sort((a, b) => a - b);
+        const at = (part) => times[Math.floor(part * (times.length - 1))].toFixed(2);
+        t.diagnostic(`script of a frame, ${clock}: least ${at(0)}, median ${at(0.5)}, 95 % ${at(0.95)} ms, ` +
+          `of ${times.length} frames`);
+        if (clock === 'threadMs') assert.ok(at(0.5) < SLACK * SCRIPT_MS, `median ${at(0.5)} ms`);
+      }
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -128,6 +128,18 @@ export class Page {
     await this.#page.evaluate(() => document.body.classList.remove('testing'));
     return picture;
   }
+  /** What the scripts of the next frames' callbacks take, as the browser traces them. */
+  async frames(count) {
+    const browser = this.#page.context().browser(), all = [];
+    while (all.length < count) {
+      await browser.startTracing(this.#page, { categories: ['devtools.timeline'] });
+      await new Promise((resolve) => setTimeout(resolve, 5000));
+      const { traceEvents } = JSON.parse(await browser.stopTracing());
+      for (const { name, dur, tdur } of traceEvents)
+        if (name === 'FireAnimationFrame' && dur) all.push({ wallMs: dur / 1000, threadMs: tdur / 1000 });
+    }
+    return all;
+  }
   /** Drops a file on the page. */
   async drop(name, bytes) {
     const transfer = await this.#page.evaluateHandle(([file, text]) => {
