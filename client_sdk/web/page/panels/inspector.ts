@@ -2,6 +2,7 @@
 import { constants, type Samples } from '../../src/client.js';
 import type { Frame, Panel, Shell, Source } from '../source.js';
 import { BodySearch, labelOf, nameOf, placeOf, shapeText, typeText } from './bodies.js';
+import { BodyState } from './body_state.js';
 import { Pace, Text, Values, button, fold, make } from './dom.js';
 
 const TERMS = [
@@ -24,7 +25,8 @@ export function inspector(shell: Shell): Panel {
   const input = make('input', { type: 'search', id: 'body-search', placeholder: 'name, template, slot, index',
                                 autocomplete: 'off', spellcheck: 'false' });
   const results = make('ul', { class: 'results', 'aria-label': 'Bodies found' });
-  const details = make('div', { class: 'details' }, title.element, values.element);
+  const state = new BodyState(), statePace = new Pace(4);
+  const details = make('div', { class: 'details' }, title.element, values.element, state.element);
   const own = button('Own body', 'Selects the body that you drive',
                      () => shell.select(shell.source()?.ownBody() ?? null));
   const none = button('Clear', 'Selects nothing', () => shell.select(null));
@@ -72,6 +74,7 @@ export function inspector(shell: Shell): Panel {
   return {
     element,
     update(frame: Frame): void {
+      if (statePace.due(frame.now)) state.show(frame.source, element.open ? frame.selected : null);
       if (!element.open || !frame.source || !pace.due(frame.now)) return;
       if (frame.selected !== shown || frame.source !== source) {
         shown = frame.selected;

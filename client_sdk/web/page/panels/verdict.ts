@@ -13,7 +13,7 @@ export interface Verdict {
 /** `mark` says it without colour. */
 export interface Said { mark: '✔' | '✘' | '…' | '!'; kind: 'good' | 'bad' | 'open'; text: string; more: string }
 
-const hex = (hash: bigint): string => hash.toString(16).padStart(16, '0');
+const hex = (hash = 0n): string => hash.toString(16).padStart(16, '0');
 
 /** `ticks`: of the recording. */
 export function say({ state, ticksEqual, difference, brokenAt, text: more }: Verdict, ticks: number): Said {
@@ -28,7 +28,7 @@ export function say({ state, ticksEqual, difference, brokenAt, text: more }: Ver
       return { mark: '!', kind: 'open', text: `same: ${same}, but the end is missing`, more };
     case 'differs':
       return { mark: '✘', kind: 'bad', text: `DIFFERS at tick ${difference?.tick} in ${difference?.part}`,
-               more: `recorded ${hex(difference?.recorded ?? 0n)}, found ${hex(difference?.found ?? 0n)}; same: ${same}` };
+               more: `recorded ${hex(difference?.recorded)}, found ${hex(difference?.found)}; same: ${same}` };
     case 'damaged':
       return { mark: '✘', kind: 'bad', text: `damaged at byte ${brokenAt}`,
                more: `${more ? `${more}; ` : ''}same before it: ${same}` };
