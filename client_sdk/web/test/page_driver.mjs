@@ -87,6 +87,7 @@ export class Page {
   constructor(page, browser) {
     this.#page = page;
     this.#browser = browser;
+    page.setDefaultTimeout(90_000);
     page.on('pageerror', (error) => this.errors.push(String(error)));
     page.on('console', (message) => {
       if (message.type() === 'error' && !(this.away && AWAY.test(message.text()))) this.errors.push(message.text());
@@ -104,7 +105,7 @@ export class Page {
     };
     this.#page.on('request', (request) => note(request.url()));
     this.#page.on('websocket', (socket) => note(socket.url()));
-    await this.#page.goto(url, { waitUntil: 'commit', timeout: 60_000 });
+    await this.#page.goto(url, { waitUntil: 'commit' });
   }
   /** Calls a function in the page with `orrery`, which the page offers to its console, and one argument. */
   ask(what, argument) {
@@ -124,9 +125,11 @@ export class Page {
   async middle() {
     await this.#page.addStyleTag({ content: '.testing .panels, .testing .ui { visibility: hidden }' });
     await this.#page.evaluate(() => document.body.classList.add('testing'));
-    const picture = await this.#page.screenshot();
-    await this.#page.evaluate(() => document.body.classList.remove('testing'));
-    return picture;
+    try {
+      return await this.#page.screenshot();
+    } finally {
+      await this.#page.evaluate(() => document.body.classList.remove('testing'));
+    }
   }
   /** What the scripts of the next frames' callbacks take, as the browser traces them. */
   async frames(count) {
