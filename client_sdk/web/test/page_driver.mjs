@@ -41,7 +41,7 @@ export class Browser {
   async open(url, screen = { viewport: PICTURES ? { width: 1280, height: 800 } : { width: 720, height: 450 } }) {
     const context = await this.#browser.newContext(screen);
     await context.addInitScript(noteModules);
-    const page = new Page(await context.newPage(), this);
+    const page = new Page(await context.newPage());
     await page.goto(PICTURES || url.includes('#') ? url : `${url}#quality=low`);
     return page;
   }
@@ -82,11 +82,9 @@ export class Page {
   elsewhere = [];
   away = false;  // a server is stopped on purpose
   #page;
-  #browser;
 
-  constructor(page, browser) {
+  constructor(page) {
     this.#page = page;
-    this.#browser = browser;
     page.setDefaultTimeout(90_000);
     page.on('pageerror', (error) => this.errors.push(String(error)));
     page.on('console', (message) => {
