@@ -1,9 +1,8 @@
 // The page's connection to its room: a mirror with prediction where the room allows it, otherwise snapshots. The client
 // survives a loss and a restart of the server within its time, and this class for as long as the page is open.
-import plainWasm from '../dist/orrery_client.wasm?url';
-import simWasm from '../dist/orrery_client_sim.wasm?url';
 import { Client, ConnectionError, constants as C, type ConnectOptions } from '../src/client.js';
 import { adviceFor } from './advice.js';
+import { plainModule, simModule } from './modules.js';
 import type { Live } from './source.js';
 
 // Of a mirror's join. A world that takes more is shown by snapshots: a page could not step it 60 times a second.
@@ -14,6 +13,7 @@ export type State =
   | { kind: 'joining'; text: string }
   | { kind: 'live'; mode: 'mirror' | 'snapshots'; notice: string | null }
   | { kind: 'reconnecting'; text: string }
+  | { kind: 'recording' }
   | { kind: 'ended'; text: string; advice: string; again: boolean };
 
 const TOO_LARGE = 'This world is too large to be simulated in a page';
@@ -93,13 +93,13 @@ export class Connection {
       const since = performance.now();
       const joining = (client: Client) => this.#joining(client, since);
       try {
-        return await Client.connect({ prediction: {}, ...base, mode: 'mirror', wasm: simWasm, joining });
+        return await Client.connect({ prediction: {}, ...base, mode: 'mirror', wasm: await simModule(), joining });
       } catch (error) {
         this.#snapshots = whyNoMirror(error);
         if (this.#snapshots === null) throw error;
       }
     }
-    return Client.connect({ ...base, mode: 'snapshots', wasm: plainWasm });
+    return Client.connect({ ...base, mode: 'snapshots', wasm: await plainModule() });
   }
   #joining(client: Client, since: number): void {
     this.#onState({ kind: 'joining', text: `Joining ${client.session()?.sceneName ?? ''}` });

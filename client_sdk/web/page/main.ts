@@ -1,10 +1,11 @@
 // The page: it connects, draws, takes the player's control, and offers all of that to its panels (Shell).
-import type { ConnectOptions, Samples } from '../src/client.js';
+import { SlowNetwork, type ConnectOptions, type Samples } from '../src/client.js';
 import { Connection, LiveSource, type State } from './connection.js';
 import { acceptDrops } from './drop.js';
 import { Controls, isTyping } from './input/controls.js';
 import { readLink, writeLink } from './link.js';
 import { openRecording } from './recordings.js';
+import { panels } from './panels/index.js';
 import { solidsOf } from './solids.js';
 import type { Frame, Shell, Source } from './source.js';
 import { banner, element, note, showScene, showState, togglePanels, toggleSheet } from './ui.js';
@@ -41,10 +42,11 @@ class PageShell implements Shell {
   }
   async openRecording(bytes: Uint8Array, name: string): Promise<void> {
     try {
-      const replay = await openRecording(bytes, name);
+      const replay = await openRecording(bytes, name, this.cursor);
       connection.close();
       this.cursor.paused = false;
       look(replay);
+      showState({ kind: 'recording' }, () => {});
     } catch (error) {
       note(`${name} cannot be opened.`, error instanceof Error ? error.message : String(error));
     }
@@ -53,9 +55,9 @@ class PageShell implements Shell {
     await connection.connect(options);
   }
 }
-const shell = new PageShell();
+const shell = new PageShell(), network = new SlowNetwork(), panel = panels(shell, network);
 const connection = new Connection(link.token, link.snapshots, look, showConnection);
-void connection.connect();  // fetches go on while the view comes about
+void connection.connect({ WebSocket: network.WebSocket });  // fetches go on while the view comes about
 const view = new View(canvas, link.quality, changed);
 
 /** From now on this is shown. */
@@ -63,8 +65,7 @@ function look(to: Source | null): void {
   source = to;
   samples = null;
   if (to) showScene(to.name);
-  if (to instanceof LiveSource)
-    void solidsOf(to.client).then((solids) => solids && view.know(to, solids), () => {});
+  if (to) void solidsOf(to).then((solids) => solids && view.know(to, solids), () => {});
   element('live').hidden = to?.kind !== 'replay';
   changed();
 }
@@ -89,7 +90,6 @@ function address(): string {
 
 let frames = 0, sumMs = 0, toldAt = 0;
 const told: Frame = { now: 0, source: null, samples: null, scriptMs: 0, selected: null };
-const panels: { update(frame: Frame): void }[] = [];
 
 function frame(now: number): void {
   requestAnimationFrame(frame);
@@ -102,7 +102,7 @@ function frame(now: number): void {
   told.samples = samples;
   told.scriptMs = scriptMs;
   told.selected = shell.selected;
-  for (const panel of panels) panel.update(told);
+  panel.update(told);
   scriptMs = performance.now() - start;
   tell(now);
 }
@@ -184,6 +184,9 @@ press('live', () => {
 });
 
 document.body.append(controls.element);
+element('panels').append(panel.element);
+// For the console of a developer, and for tests.
+Object.assign(globalThis, { orrery: { shell, network, view, get scriptMs() { return scriptMs; } } });
 acceptDrops((bytes, name) => void shell.openRecording(bytes, name));
 if (link.eye) {
   view.eye.place(link.eye.position, link.eye.target);

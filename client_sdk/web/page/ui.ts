@@ -50,6 +50,9 @@ export function showState(state: State, again: () => void): void {
       mode.title = state.mode === 'mirror' ? 'A mirror with prediction: controls act at once' : state.notice ?? '';
       return state.notice === null ? banner('wait', null)
         : note(`${state.notice}.`, 'The page shows snapshots: controls act after a round trip.');
+    case 'recording':
+      mode.textContent = 'a recording, verified here';
+      return banner('wait', null);
     case 'reconnecting':
       mode.textContent = 'reconnecting …';
       return banner('wait', 'The connection is lost, and made anew.', state.text);

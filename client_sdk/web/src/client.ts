@@ -9,6 +9,7 @@ export type { BodyState, Contacts, Joints, Marks } from './look.js';
 export { Scene, type Child, type Triangles } from './scene.js';
 export type { Body, BodyId, Samples, Shape } from './views.js';
 export type { WasmSource } from './wasm.js';
+export { SlowNetwork, SlowSocket, type SlowClock, type Slowness } from './slow_socket.js';
 /** The constants of orrery/client.h without ORRERY_, and the layouts of its structs. */
 export * as constants from './layout.js';
 
@@ -34,7 +35,7 @@ export interface ConnectOptions {
   /** For a mirror: the room's scene, JSON or binary. A mirror without it asks the server. */
   scene?: Uint8Array;
   /** For a mirror: the player's control acts at once, and what was predicted wrong is corrected. */
-  prediction?: PredictionOptions;
+  prediction?: PredictionOptions | undefined;
   /** From a loss on, within so many seconds the connection is made anew. 30 with tokenUrl, otherwise 0. */
   reconnectSeconds?: number;
   /** In the place of the global WebSocket: that of the package `ws`, for example. */

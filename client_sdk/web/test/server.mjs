@@ -1,8 +1,8 @@
 // The built server, for a test: `orrery serve` on loopback with free ports. ORRERY_BIN names the program.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -15,11 +15,11 @@ export class Server {
   #folder;
   #errors = '';
 
-  /** Resolves once the server listens. `address` is that of HTTP. */
+  /** Resolves once the server listens. `address` is that of HTTP. `scene`: of deploy/scenes, or a path. */
   static async start({ httpPort = 0, scene = 'yard', options = [] } = {}) {
     const server = new Server();
     server.#folder = mkdtempSync(join(tmpdir(), 'orrery-'));
-    const path = join(ROOT, 'deploy/scenes', `${scene}.json`);
+    const path = isAbsolute(scene) ? scene : join(ROOT, 'deploy/scenes', `${scene}.json`);
     server.#process = spawn(ORRERY, ['serve', path, '--port', '0', '--http-port', String(httpPort), '--record',
       server.#folder, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
     server.#process.stderr.on('data', (text) => (server.#errors += text));
@@ -37,13 +37,21 @@ export class Server {
     return server;
   }
 
-  async stop(signal = 'SIGTERM') {
+  /** Ends the server's process; its recording stays until stop(). */
+  async end(signal = 'SIGTERM') {
     const { exitCode } = this.#process;
     if (exitCode === null && this.#process.signalCode === null) {
       const ended = new Promise((resolve) => this.#process.once('exit', resolve));
       this.#process.kill(signal);
       await ended;
     }
+  }
+  recording() {
+    const name = readdirSync(this.#folder).find((each) => each.endsWith('.orr'));
+    return readFileSync(join(this.#folder, name));
+  }
+  async stop(signal = 'SIGTERM') {
+    await this.end(signal);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
