@@ -156,6 +156,18 @@ test('the inspector finds a body, and tells of it', { skip }, async () => {
   isClean(page);
 });
 
+test('a click on the timeline sets the cursor, and arrow keys move it', { skip }, async () => {
+  const cursor = () => page.ask(({ shell }) => shell.cursor.tick), { width } = await page.locator('.u-over').boundingBox();
+  await page.locator('.u-over').click({ position: { x: width - 20, y: 20 } });
+  const tick = await until('a tick', cursor);
+  await until('what was then', async () => /tick \d+ · script/.test(await page.locator('.readout').innerText()));
+  await page.locator('.chart').press('PageUp');
+  await until('a second before', async () => (await cursor()) < tick);
+  await page.locator('.chart').press('Escape');
+  await until('no cursor', async () => (await cursor()) === null);
+  isClean(page);
+});
+
 test('a phone has the page too', { skip }, async () => {
   await other.close();
   const phone = await open(PHONE);
