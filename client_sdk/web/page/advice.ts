@@ -20,7 +20,7 @@ const BY_REASON: Record<number, [string, boolean]> = {
   [C.END_REFUSED]: [RELOAD, false],
   [C.END_UNREADABLE]: [RELOAD, false],
   [C.END_PROTOCOL_ERROR]: [RELOAD, false],
-  [C.END_TOO_SLOW]: ['This page took too long: close other pages, or take snapshots (#mode=snapshots in the link).', true],
+  [C.END_TOO_SLOW]: ['This page took too long: close others, or take snapshots (#mode=snapshots in the link).', true],
   [C.END_HANDSHAKE]: ['The network is slow; the page tries again.', true],
   [C.END_WORLD_TOO_LARGE]: ['The scene has more bodies than a page can be told. Serve a smaller one.', false],
   [C.END_UNACKNOWLEDGED]: ['The page was asleep or the network is slow; it tries again.', true],
@@ -39,8 +39,10 @@ export function adviceFor(error: unknown, byLink: boolean): Advice {
   const text = error instanceof Error ? error.message : String(error);
   if (/HTTP status 403/.test(text))
     return { text: 'This server gives this page no token',
-             advice: 'It gives them to pages of its own machine alone. Ask its owner for a link with #token=.', again: false };
-  if (/HTTP status 429/.test(text)) return { text: 'Too many pages ask for tokens', advice: 'The page tries again.', again: true };
+             advice: 'It gives them to pages of its own machine alone. Ask its owner for a link with #token=.',
+             again: false };
+  if (/HTTP status 429/.test(text))
+    return { text: 'Too many pages ask for tokens', advice: 'The page tries again.', again: true };
   if (error instanceof TypeError || /HTTP status/.test(text) || (error instanceof DOMException))
     return { text: 'The server does not answer', advice: START, again: true };
   return { text, advice: RELOAD, again: false };

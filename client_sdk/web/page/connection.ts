@@ -1,5 +1,5 @@
-// The page's connection to its room: a mirror with prediction where the room allows it, otherwise snapshots. A loss and
-// a restart of the server are survived by the client within its time, and by this class for as long as the page is open.
+// The page's connection to its room: a mirror with prediction where the room allows it, otherwise snapshots. The client
+// survives a loss and a restart of the server within its time, and this class for as long as the page is open.
 import { Client, ConnectionError, constants as C, type ConnectOptions } from '../src/client.js';
 import { adviceFor } from './advice.js';
 import { plainModule, simModule } from './modules.js';

@@ -79,10 +79,10 @@ function changed(): void {
   linkTimer = setTimeout(() => history.replaceState(null, '', address()), LINK_MS);
 }
 function address(): string {
-  const { camera, target, following } = view.eye;
+  const { camera, target, following, placed } = view.eye;
   const tick = source?.kind === 'replay' ? shell.cursor.tick : null;
-  const hash = writeLink({ eye: { position: camera.position.toArray(), target: target.toArray(), following }, tick,
-                           selected: shell.selected, quality: link.quality, snapshots: link.snapshots });
+  const eye = placed ? { position: camera.position.toArray(), target: target.toArray(), following } : null;
+  const hash = writeLink({ eye, tick, selected: shell.selected, quality: link.quality, snapshots: link.snapshots });
   return location.pathname + location.search + hash;
 }
 

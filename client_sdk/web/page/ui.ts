@@ -43,7 +43,8 @@ export function showState(state: State, again: () => void): void {
   switch (state.kind) {
     case 'joining':
       mode.textContent = `${state.text} …`;
-      return banner('wait', null);
+      if (element('banner').dataset['kind'] !== 'ended') banner('wait', null);  // that stays until there is a room
+      return;
     case 'live':
       mode.textContent = state.mode === 'mirror' ? 'live, simulated here' : 'live, by snapshots';
       mode.title = state.mode === 'mirror' ? 'A mirror with prediction: controls act at once' : state.notice ?? '';

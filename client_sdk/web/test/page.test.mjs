@@ -157,7 +157,8 @@ test('the inspector finds a body, and tells of it', { skip }, async () => {
 });
 
 test('a click on the timeline sets the cursor, and arrow keys move it', { skip }, async () => {
-  const cursor = () => page.ask(({ shell }) => shell.cursor.tick), { width } = await page.locator('.u-over').boundingBox();
+  const cursor = () => page.ask(({ shell }) => shell.cursor.tick);
+  const { width } = await page.locator('.u-over').boundingBox();
   await page.locator('.u-over').click({ position: { x: width - 20, y: 20 } });
   const tick = await until('a tick', cursor);
   await until('what was then', async () => /tick \d+ · script/.test(await page.locator('.readout').innerText()));

@@ -19,7 +19,8 @@ export class Stick {
     const move = (event: PointerEvent) => {
       if (!stick.hasPointerCapture(event.pointerId)) return;
       const box = stick.getBoundingClientRect();
-      const x = (event.clientX - box.left - box.width / 2) / REACH_PX, y = (box.top + box.height / 2 - event.clientY) / REACH_PX;
+      const x = (event.clientX - box.left - box.width / 2) / REACH_PX;
+      const y = (box.top + box.height / 2 - event.clientY) / REACH_PX;
       this.#put(knob, x, y, Math.max(Math.hypot(x, y), 1));
     };
     stick.addEventListener('pointerdown', (event) => {
@@ -27,7 +28,8 @@ export class Stick {
       move(event);
     });
     stick.addEventListener('pointermove', move);
-    for (const end of ['pointerup', 'pointercancel'] as const) stick.addEventListener(end, () => this.#put(knob, 0, 0, 1));
+    for (const end of ['pointerup', 'pointercancel'] as const)
+      stick.addEventListener(end, () => this.#put(knob, 0, 0, 1));
     brake.addEventListener('pointerdown', () => void (this.brake = 1));
     for (const end of ['pointerup', 'pointercancel', 'pointerleave'] as const)
       brake.addEventListener(end, () => void (this.brake = 0));

@@ -6,7 +6,7 @@ import { type BufferGeometry, DynamicDrawUsage, InstancedBufferAttribute, Instan
 import { constants, type Samples, type Shape } from '../../src/client.js';
 import type { Source } from '../source.js';
 import { groundMesh, placeGround } from './day.js';
-import { CROWD, geometryOf, halfSizeOf, MANY } from './geometry.js';
+import { CROWD, geometryOf, halfSizeOf, MANY, type Solids } from './geometry.js';
 import { isTall, lookOf } from './looks.js';
 import { surfaceMaterial } from './surfaces.js';
 
@@ -22,6 +22,8 @@ function levelOf(count: number): number {
 
 class Batch {
   readonly shape: Shape;
+  readonly #number: number;
+  #solids: Solids | null;
   readonly #material: MeshStandardMaterial;
   readonly #scene: Scene;
   mesh!: InstancedMesh<BufferGeometry, MeshStandardMaterial>;
@@ -31,18 +33,34 @@ class Batch {
   surfaces!: Float32Array;
   count = 0;
   #recoloured = false;
+  #level = NOTHING;  // of the geometry: levelOf()
 
-  constructor(shape: Shape, scene: Scene) {
+  /** `number`: of the shape. */
+  constructor(shape: Shape, number: number, solids: Solids | null, scene: Scene) {
     this.shape = shape;
+    this.#number = number;
+    this.#solids = solids;
     this.#scene = scene;
     this.#material = surfaceMaterial(shape.type, halfSizeOf(shape));
     this.makeRoom(16);
   }
   makeRoom(count: number): void {
     if (count <= this.owners.length) return;
-    const capacity = Math.ceil(1.5 * count), kept = this.count, before = this.mesh as typeof this.mesh | undefined;
-    const geometry = before && levelOf(count) === levelOf(this.owners.length) ? before.geometry.clone()
-                                                                              : geometryOf(this.shape, count)!;
+    const capacity = Math.ceil(1.5 * count), level = levelOf(capacity);
+    this.#build(capacity, this.#level === level ? this.mesh.geometry.clone() : this.#geometry(capacity));
+    this.#level = level;
+  }
+  /** From now on the shape is drawn as it is in `solids`. */
+  refine(solids: Solids): void {
+    this.#solids = solids;
+    if (this.shape.type >= constants.SHAPE_HULL) this.#build(this.owners.length, this.#geometry(this.owners.length));
+  }
+  #geometry(count: number): BufferGeometry {
+    const triangles = this.shape.type >= constants.SHAPE_HULL ? this.#solids?.triangles(this.#number) : null;
+    return geometryOf(this.shape, count, triangles)!;
+  }
+  #build(capacity: number, geometry: BufferGeometry): void {
+    const before = this.mesh as typeof this.mesh | undefined;
     const surfaces = new InstancedBufferAttribute(new Float32Array(capacity), 1);
     geometry.setAttribute('surface', surfaces);
     const mesh = new InstancedMesh(geometry, this.#material, capacity);
@@ -52,7 +70,7 @@ class Batch {
     mesh.receiveShadow = true;
     mesh.castShadow = !isTall(this.shape);  // the sun shines through walls, too
     this.matrices = mesh.instanceMatrix.array as Float32Array;
-    if (before) this.matrices.set((before.instanceMatrix.array as Float32Array).subarray(0, 16 * kept));
+    if (before) this.matrices.set((before.instanceMatrix.array as Float32Array).subarray(0, 16 * this.count));
     this.colours = mesh.instanceColor.array as Float32Array;
     this.surfaces = surfaces.array as Float32Array;
     this.owners = new Int32Array(capacity).fill(NOTHING);
@@ -145,6 +163,7 @@ export class Bodies {
   readonly #batches: Batch[] = [];
   readonly #batchOfShape = new Map<number, number>();
   #grounds: { mesh: ReturnType<typeof groundMesh>; index: number }[] = [];
+  #solids: Solids | null = null;
   #owned = -1;  // slot of the page's player, by which own bodies are told
   /** Bodies of the page's player, and such that were. */
   readonly own = new Set<bigint>();
@@ -153,6 +172,11 @@ export class Bodies {
     this.#scene = scene;
   }
 
+  /** Hulls, meshes, height fields and compounds are drawn as they are from now on. */
+  set solids(solids: Solids) {
+    this.#solids = solids;
+    for (const batch of this.#batches) batch.refine(solids);
+  }
   get meshes(): InstancedMesh[] {
     return this.#batches.map((batch) => batch.mesh);
   }
@@ -239,7 +263,7 @@ export class Bodies {
   #batchFor(number: number, shape: Shape): number {
     let at = this.#batchOfShape.get(number);
     if (at === undefined) {
-      at = this.#batches.push(new Batch(shape, this.#scene)) - 1;
+      at = this.#batches.push(new Batch(shape, number, this.#solids, this.#scene)) - 1;
       this.#batchOfShape.set(number, at);
     }
     return at;

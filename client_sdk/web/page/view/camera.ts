@@ -45,6 +45,10 @@ export class Eye {
   get target(): Vector3 {
     return this.#controls.target;
   }
+  /** Whether it has a place that is worth a link. */
+  get placed(): boolean {
+    return this.#framed;
+  }
   get distance(): number {
     return this.camera.position.distanceTo(this.target);
   }
@@ -53,12 +57,13 @@ export class Eye {
     this.target.fromArray(target);
     this.#framed = true;
   }
-  /** Only if nothing else has placed the eye: so that a ball of `radius` m is seen. */
-  frame(centre: Vector3, radius: number): void {
+  /** Only if nothing else has placed the eye: so that a ball of `radius` m is seen; `alongZ`: what is in it is longer
+   * along z than along x. */
+  frame(centre: Vector3, radius: number, alongZ: boolean): void {
     if (this.#framed) return;
     this.target.copy(centre);
     const narrow = Math.min(this.camera.aspect, 1);
-    this.camera.position.set(0.45, 0.32, 0.9).normalize()
+    this.camera.position.set(alongZ ? 0.9 : 0.45, 0.32, alongZ ? 0.45 : 0.9).normalize()
       .multiplyScalar((1.25 * radius + 3) / narrow).add(centre);
   }
   /** Behind a leader, once. */
@@ -82,6 +87,7 @@ export class Eye {
       if (leader.heading !== null && leader.speedMps > MOVING_MPS && performance.now() - this.#draggedAt > HANDS_OFF_MS)
         this.#turnTo(leader.heading, share(dtS, TURN_HALF_LIFE_S));
     } else if (right !== 0 || ahead !== 0) {
+      this.#framed = true;
       const step = PAN_PER_S * dtS * Math.max(this.distance, 3);
       camera.getWorldDirection(offset);
       const length = Math.hypot(offset.x, offset.z) || 1, x = offset.x / length, z = offset.z / length;

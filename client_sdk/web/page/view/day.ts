@@ -1,6 +1,7 @@
 // A day: the sky, its light, the haze and the ground.
-import { BackSide, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshStandardMaterial, PCFShadowMap, PlaneGeometry,
-         type Quaternion, type Scene, ShaderMaterial, SphereGeometry, Vector3, type WebGLRenderer } from 'three';
+import { BackSide, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshStandardMaterial, PCFShadowMap,
+         PlaneGeometry, type Quaternion, type Scene, ShaderMaterial, SphereGeometry, Vector3,
+         type WebGLRenderer } from 'three';
 import { GRID } from './surfaces.js';
 
 const HORIZON = new Color('#dbe8f1'), ZENITH = new Color('#3f86cf'), GROUND = new Color('#c4c6b4');
@@ -55,8 +56,8 @@ export function groundMesh(): Mesh {
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = `varying vec3 vWorld;\n${shader.vertexShader}`.replace('#include <begin_vertex>',
       '#include <begin_vertex>\nvWorld = (modelMatrix * vec4(position, 1.)).xyz;');
-    shader.fragmentShader = `varying vec3 vWorld;\n${GRID}\n${shader.fragmentShader}`.replace('#include <color_fragment>',
-      `#include <color_fragment>
+    shader.fragmentShader = `varying vec3 vWorld;\n${GRID}\n${shader.fragmentShader}`.replace(
+      '#include <color_fragment>', `#include <color_fragment>
        float tile = mod(floor(vWorld.x / 10.) + floor(vWorld.z / 10.), 2.);
        diffuseColor.rgb *= (1. - .03 * tile) * (1. - .22 * gridOf(vWorld.xz));`);
   };

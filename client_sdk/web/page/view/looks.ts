@@ -4,19 +4,22 @@ import { Color } from 'three';
 import { constants, type Body, type Shape } from '../../src/client.js';
 
 /** As the shader of surfaces.ts knows them. */
-export const SURFACE = { plain: 0, wood: 1, rubber: 2, metal: 3, stone: 4, ball: 5, car: 6, moved: 7, wall: 8 } as const;
+export const SURFACE = {
+  plain: 0, wood: 1, rubber: 2, metal: 3, stone: 4, ball: 5, car: 6, moved: 7, wall: 8,
+} as const;
 
 export interface Look { colour: Color; surface: number }
 
 const TALL_M = 5;  // half of the height
 
 const look = (hex: string, surface: number): Look => ({ colour: new Color(hex), surface });
+const plain = (hex: string): Look => look(hex, SURFACE.plain);
 
 const OWN = look('#f7b718', SURFACE.car);
 const OTHERS = ['#2f7fd1', '#d5502c', '#e9edf0', '#7d4fa8', '#1c9a76', '#4fc3e8', '#8f2346', '#a5b93a']
   .map((hex) => look(hex, SURFACE.car));
 const MOVED = look('#8b78c6', SURFACE.moved);
-const STONE = look('#cbc5b7', SURFACE.stone), WALL = look('#b9c2c9', SURFACE.wall);
+const STONE = look('#c3c6c7', SURFACE.stone), WALL = look('#b9c2c9', SURFACE.wall);
 
 // The first word that a material's name contains.
 const MATERIALS: [RegExp, Look][] = [
@@ -32,11 +35,11 @@ const MATERIALS: [RegExp, Look][] = [
 
 // Parts of ragdolls: clothes of a group, skin of one tone.
 const SKIN = look('#dba77e', SURFACE.plain), TROUSERS = look('#3a4a63', SURFACE.plain);
-const SHIRTS = ['#d5502c', '#2f7fd1', '#e6b33a', '#1c9a76', '#e4e1d6', '#8f5fb0'].map((hex) => look(hex, SURFACE.plain));
+const SHIRTS = ['#d5502c', '#2f7fd1', '#e6b33a', '#1c9a76', '#e4e1d6', '#8f5fb0'].map(plain);
 
 // Bodies without a material: dark and light ones in turn.
 const PLAIN = ['#2f6f9f', '#d9692f', '#f0d9b8', '#e3a33f', '#d8b08c', '#35506e', '#6f93b8', '#2f8f6f'];
-const SOLIDS = PLAIN.map((hex) => look(hex, SURFACE.plain)), BALLS = PLAIN.map((hex) => look(hex, SURFACE.ball));
+const SOLIDS = PLAIN.map(plain), BALLS = PLAIN.map((hex) => look(hex, SURFACE.ball));
 
 function numberOf(text: string): number {
   let hash = 2166136261;
@@ -72,6 +75,6 @@ export function lookOf(body: Body, shape: Shape, index: number, own: boolean): L
   const limb = limbOf(body.memberName, Math.floor(index / 11));
   if (limb) return limb;
   const name = (body.templateName + body.memberName) || body.name.replace(/[\d[\].\s_-]+.*$/, '');
-  const number = name ? numberOf(name) : body.shape;
+  const number = body.shape + (name ? numberOf(name) : 0);
   return shape.type === constants.SHAPE_SPHERE ? oneOf(BALLS, number) : oneOf(SOLIDS, number);
 }

@@ -1,10 +1,12 @@
 // The picture of a source: three.js over a canvas.
-import { InstancedMesh, NeutralToneMapping, Quaternion, Raycaster, Scene, Vector2, Vector3, WebGLRenderer } from 'three';
+import { InstancedMesh, NeutralToneMapping, Quaternion, Raycaster, Scene, Vector2, Vector3,
+         WebGLRenderer } from 'three';
 import { constants, type Samples } from '../../src/client.js';
 import type { Source } from '../source.js';
 import { Bodies } from './bodies.js';
 import { Eye, type Leader } from './camera.js';
 import { Day } from './day.js';
+import type { Solids } from './geometry.js';
 import { Outlines } from './outlines.js';
 import { Governor } from './quality.js';
 
@@ -23,6 +25,7 @@ export class View {
   readonly #outlines: Outlines;
   readonly #governor: Governor;
   readonly #leader: Leader = { position: new Vector3(), heading: null, speedMps: 0 };
+  readonly #solids = new WeakMap<Source, Solids>();
   #bodies: Bodies;
   #source: Source | null = null;
   #own: bigint | null = null;
@@ -43,6 +46,12 @@ export class View {
     this.eye = new Eye(canvas, onMoved);
     new ResizeObserver(() => this.#refine()).observe(canvas);
     this.#refine();
+  }
+
+  /** The shapes of a source's scene, once they are known. */
+  know(source: Source, solids: Solids): void {
+    this.#solids.set(source, solids);
+    if (source === this.#source) this.#bodies.solids = solids;
   }
 
   /** Draws a frame. `selected` is outlined; without a leader, `right` and `ahead` move the eye. */
@@ -92,6 +101,8 @@ export class View {
     this.#framedCount = 0;
     this.#bodies.dispose();
     this.#bodies = new Bodies(this.scene);
+    const solids = source && this.#solids.get(source);
+    if (solids) this.#bodies.solids = solids;
   }
   #knowOwn(source: Source): void {
     const own = source.ownBody();
@@ -121,7 +132,8 @@ export class View {
       low.min(place);
       high.max(place);
     }
-    this.eye.frame(low.clone().add(high).multiplyScalar(0.5), 0.5 * low.distanceTo(high));
+    this.eye.frame(low.clone().add(high).multiplyScalar(0.5), 0.5 * low.distanceTo(high),
+                   high.z - low.z > high.x - low.x);
   }
   #refine(): void {
     const canvas = this.#renderer.domElement, { pixelRatio, shadows } = this.#governor.quality;
