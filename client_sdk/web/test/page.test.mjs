@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { Browser, Server, WITH_PAGE, cannot, until } from './page_driver.mjs';
+import { Browser, PICTURES, Server, WITH_PAGE, cannot, until } from './page_driver.mjs';
 
 const skip = cannot();
-const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true,
-                colorScheme: 'dark' };
+const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: PICTURES ? 2 : 1, hasTouch: true,
+                isMobile: true, colorScheme: 'dark' };
 const FIRST_PICTURE_MS = 3000;
 const SLACK = 10;  // a test's machine draws by software, and may be busy
 
@@ -112,9 +112,11 @@ test('at 100 ms and 5 % loss the own car goes on smoothly', { skip }, async (t) 
                                cuts: cuts - begun.cuts });
     }, 16);
   });
-  const end = performance.now() + 6000;
-  const drive = (which) => hold(which, ['KeyW', 'KeyA'], 'time', () => performance.now() > end);
-  await Promise.all([drive(page), drive(other)]);
+  const end = performance.now() + 6000, isOver = () => performance.now() > end;
+  const swerve = async () => {  // what another does is what a prediction does not know
+    while (!isOver()) for (const key of ['KeyA', 'KeyD']) await other.keyboard.press(key, { delay: 300 });
+  };
+  await Promise.all([hold(page, ['KeyW', 'KeyA'], 'time', isOver), hold(other, ['KeyW'], 'time', isOver), swerve()]);
   const measured = await page.ask((orrery) => {
     clearInterval(orrery.measuring);
     const { network, measured: all, shell } = orrery, { lost, messages } = network;
@@ -129,7 +131,7 @@ test('at 100 ms and 5 % loss the own car goes on smoothly', { skip }, async (t) 
     `jump between looks 95 % ${(1000 * measured.high).toFixed(1)}, max ${(1000 * measured.most).toFixed(1)} mm`);
   assert.ok(measured.lost > 5, `${measured.lost} lost`);
   assert.ok(measured.looks > 20 && measured.way > 3, `${measured.looks} looks, ${measured.way} m`);
-  assert.equal(measured.cuts, 0);
+  assert.ok(measured.rollbacks > 0n && measured.cuts === 0, `${measured.rollbacks} rollbacks, ${measured.cuts} cuts`);
   assert.ok(mean < 30, `${mean} mm`);
   assert.ok(measured.high < 0.1, `${measured.high} m`);
   await page.keep('network');
@@ -151,6 +153,19 @@ test('the inspector finds a body, and tells of it', { skip }, async () => {
   await page.locator('#body-search').fill('');
   await page.keyboard.press('Escape');  // the keys drive again
   await page.keep('inspector');
+  isClean(page);
+});
+
+test('a click on the timeline sets the cursor, and arrow keys move it', { skip }, async () => {
+  const cursor = () => page.ask(({ shell }) => shell.cursor.tick);
+  const { width } = await page.locator('.u-over').boundingBox();
+  await page.locator('.u-over').click({ position: { x: width - 20, y: 20 } });
+  const tick = await until('a tick', cursor);
+  await until('what was then', async () => /tick \d+ · script/.test(await page.locator('.readout').innerText()));
+  await page.locator('.chart').press('PageUp');
+  await until('a second before', async () => (await cursor()) < tick);
+  await page.locator('.chart').press('Escape');
+  await until('no cursor', async () => (await cursor()) === null);
   isClean(page);
 });
 

@@ -17,7 +17,7 @@ const ARGS = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-sa
 export const WITH_PAGE = ['--web', join(PACKAGE, 'dist-page'), '--allow-mirror'];
 // While a server is away, the browser itself notes each try to reach it.
 const AWAY = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET|WebSocket connection to/;
-const PICTURES = process.env.ORRERY_PAGE_PICTURES;
+export const PICTURES = process.env.ORRERY_PAGE_PICTURES;
 
 /** Why these tests cannot be run; false: they can. */
 export function cannot() {

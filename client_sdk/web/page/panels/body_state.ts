@@ -68,7 +68,7 @@ function tellerOf(source: Source | null): Teller | null {
 function called(source: Source, id: bigint): string {
   if (id === constants.NO_BODY) return 'the world';
   const body = source.body(id);
-  return body?.name || body?.templateName || nameOf(id);
+  return body?.name || [body?.templateName, body?.memberName].filter(Boolean).join('/') || nameOf(id);
 }
 function contactsText(source: Source, contacts: Contacts | null, id: bigint): string {
   if (!contacts) return 'not known';

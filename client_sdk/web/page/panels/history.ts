@@ -26,8 +26,8 @@ export class History {
   /** The mean correction of the own body, mm. */
   readonly correctionMm = new Float64Array(STEPS);
   readonly marks: Mark[] = [];
-  readonly #series = [this.ticks, this.scriptMs, this.rollbackMs, this.depth, this.lateMs, this.rttMs,
-                      this.correctionMm];
+  readonly #levels = [this.ticks, this.rttMs];  // which stay where no frame came
+  readonly #sums = [this.scriptMs, this.rollbackMs, this.depth, this.lateMs, this.correctionMm];
   readonly #traffic: Traffic;
   #client: Client | null = null;
   #stop: (() => void)[] = [];
@@ -62,19 +62,20 @@ export class History {
   }
 
   #shift(): void {
-    for (const series of this.#series) {
-      series.copyWithin(0, 1);
-      series[STEPS - 1] = 0;
+    for (const levels of this.#levels) levels.copyWithin(0, 1);
+    for (const sums of this.#sums) {
+      sums.copyWithin(0, 1);
+      sums[STEPS - 1] = 0;
     }
   }
   #write(frame: Frame, live: Live | null): void {
     const last = STEPS - 1;
     this.ticks[last] = frame.samples?.tick ?? 0;
+    this.rttMs[last] = live ? 1000 * live.client.stats().rttS : 0;
     this.scriptMs[last] = this.#mostScriptMs;
     this.#mostScriptMs = 0;
     if (!live) return;
     this.lateMs[last] = this.#traffic.takeLateMs();
-    this.rttMs[last] = 1000 * live.client.stats().rttS;
     const mirror = live.client.mirrorStats();
     if (!mirror) return;
     // The counts begin anew with a connection.
