@@ -7,6 +7,7 @@ const EDGES = [0, 1, 2, 3, 4, 5, 6, 7, 0, 2, 1, 3, 4, 6, 5, 7, 0, 4, 1, 5, 2, 6,
 export class Boxes {
   readonly #lines: LineSegments<InstancedBufferGeometry, ShaderMaterial>;
   #capacity = 0;
+  count = 0;
   #bounds!: Float32Array;
 
   constructor(scene: Scene, colour: string) {
@@ -31,6 +32,7 @@ export class Boxes {
   /** `bounds`: least and most x, y, z of each; those from `first` on are drawn. */
   show(bounds: Float32Array, first: number, count: number): void {
     this.#makeRoom(count);
+    this.count = count;
     this.#lines.visible = count > 0;
     this.#lines.geometry.instanceCount = count;
     if (count === 0) return;
@@ -38,6 +40,7 @@ export class Boxes {
     (this.#lines.geometry.getAttribute('low') as InterleavedBufferAttribute).data.needsUpdate = true;
   }
   clear(): void {
+    this.count = 0;
     this.#lines.visible = false;
   }
   #makeRoom(count: number): void {

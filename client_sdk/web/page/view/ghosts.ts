@@ -15,18 +15,18 @@ export class Ghosts {
   readonly #plain = new Map<BufferGeometry, Plain>();  // by that of the body
   readonly #solid = new MeshBasicMaterial({ color: '#ffffff', transparent: true, opacity: 0.25, depthWrite: false });
   readonly #edges = new LineBasicMaterial({ color: '#ffffff', toneMapped: false });
-  #used = 0;
+  count = 0;
 
   constructor(scene: Scene) {
     this.#scene = scene;
   }
   begin(): void {
-    this.#used = 0;
+    this.count = 0;
   }
   add(bodies: Bodies, confirmed: Samples, id: bigint): void {
     const at = placeOf(confirmed, id), plain = at < 0 ? null : this.#plainOf(bodies, id);
-    if (!plain || this.#used === MOST) return;
-    const { solid, edges } = this.#pairs[this.#used++] ?? this.#make();
+    if (!plain || this.count === MOST) return;
+    const { solid, edges } = this.#pairs[this.count++] ?? this.#make();
     solid.geometry = plain.solid;
     edges.geometry = plain.edges;
     solid.position.fromArray(confirmed.positions, 3 * at);
@@ -34,7 +34,7 @@ export class Ghosts {
     solid.visible = true;
   }
   end(): void {
-    for (let i = this.#used; i < this.#pairs.length; ++i) this.#pairs[i]!.solid.visible = false;
+    for (let i = this.count; i < this.#pairs.length; ++i) this.#pairs[i]!.solid.visible = false;
   }
   clear(): void {
     this.begin();

@@ -11,7 +11,7 @@ const LOOKS: [RegExp, JointLook][] = [
   [/wheel|gear|pulley|rack/, look('wheel, gear, pulley', '#6a3ff0', 0)],
   [/weld/, look('weld', '#ffffff', 0)],
   [/ball_socket/, look('ball socket', '#ffe066', 0.028)],
-  [/hinge|swing|twist|angular/, look('hinge, swing, twist', '#f0702e', 0.008)],
+  [/hinge|swing|twist|angular/, look('hinge, swing, twist', '#ff8a47', 0.014)],
   [/linear|slider|line|distance/, look('slider, distance', '#59c7ff', 0.05)],
   [/./, look('others', '#8d97a3', 0.015)],
 ];

@@ -1,7 +1,7 @@
 // What is drawn beside the bodies where it is wished: contacts, joints, bounds, sleep, and what the server has confirmed.
 // All is of the newest tick, while bodies are drawn between two ticks. Nothing is allocated in a frame.
 import { Color, type Scene } from 'three';
-import { constants, type Marks, type Samples } from '../../src/client.js';
+import { constants, type Client, type Marks, type Samples } from '../../src/client.js';
 import { ConfirmedWish, mirrorOf, sightOf, type Sight } from '../sight.js';
 import type { Hints, Show, Source } from '../source.js';
 import type { Bodies } from './bodies.js';
@@ -43,6 +43,7 @@ export class Overlays {
   #kinds: JointLook[] = [];
   #source: Source | null = null;
   #sight: Sight | null = null;
+  #mirror: Client | null = null;
   #marked = false;  // bodies are drawn as asleep
 
   /** `hints`: here it says what is not drawn, and why. */
@@ -67,9 +68,14 @@ export class Overlays {
     // From here on calls of the module may take the marks away.
     this.#drawContacts(contacts && sight && marks ? sight : null, selected, marks ? this.#awake(marks) : 0, eyeM);
     this.#drawJoints(joints ? sight : null, samples, bodies, eyeM);
-    this.#drawGhosts(ghost, source, selected, bodies);
+    this.#drawGhosts(ghost ? this.#mirror : null, selected, bodies);
   }
 
+  /** How much is drawn now, for tests. */
+  get drawn(): { contacts: number; joints: number; bounds: number; ghosts: number } {
+    return { contacts: this.#points.count, joints: this.#anchors.count, bounds: this.#boxes.count,
+             ghosts: this.#ghosts.count };
+  }
   /** While no new picture comes, what is no longer wished goes. */
   still(): void {
     const { contacts, joints, bounds, ghost } = this.#show;
@@ -87,6 +93,7 @@ export class Overlays {
   #change(source: Source): void {
     this.#source = source;
     this.#sight = sightOf(source);
+    this.#mirror = mirrorOf(source);
     this.#kinds = [];
     this.#marked = false;
     this.#ghosts.forget();
@@ -172,9 +179,9 @@ export class Overlays {
     return length;
   }
 
-  #drawGhosts(on: boolean, source: Source, selected: bigint | null, bodies: Bodies): void {
-    const client = on ? mirrorOf(source) : null, confirmed = client?.confirmed() ?? null, ghosts = this.#ghosts;
-    this.#wish.of(client);
+  #drawGhosts(mirror: Client | null, selected: bigint | null, bodies: Bodies): void {
+    this.#wish.of(mirror);
+    const confirmed = mirror?.confirmed() ?? null, ghosts = this.#ghosts;
     ghosts.begin();
     if (confirmed) {
       for (const id of bodies.own) if (id !== selected) ghosts.add(bodies, confirmed, id);

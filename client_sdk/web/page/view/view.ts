@@ -20,11 +20,11 @@ const ahead = new Vector3(), orientation = new Quaternion(), ray = new Raycaster
 
 export class View {
   readonly eye: Eye;
+  readonly overlays: Overlays;
   readonly scene = new Scene();
   readonly #renderer: WebGLRenderer;
   readonly #day: Day;
   readonly #outlines: Outlines;
-  readonly #overlays: Overlays;
   readonly #governor: Governor;
   readonly #leader: Leader = { position: new Vector3(), heading: null, speedMps: 0 };
   readonly #solids = new WeakMap<Source, Solids>();
@@ -46,7 +46,7 @@ export class View {
     this.#day = new Day(this.scene, this.#renderer);
     this.#bodies = new Bodies(this.scene);
     this.#outlines = new Outlines(this.scene);
-    this.#overlays = new Overlays(this.scene, show, hints);
+    this.overlays = new Overlays(this.scene, show, hints);
     this.eye = new Eye(canvas, onMoved);
     new ResizeObserver(() => this.#refine()).observe(canvas);
     this.#refine();
@@ -77,9 +77,9 @@ export class View {
       if (leader) eye.takeUp(leader, this.#size);
       else if (this.#own === null && samples.count > FRAME_AGAIN * this.#framedCount) this.#frameAll(samples);
       this.#outlines.update(this.#bodies, samples, selected);
-      this.#overlays.update(source, samples, selected, this.#bodies, eye.distance);
+      this.overlays.update(source, samples, selected, this.#bodies, eye.distance);
     } else {
-      this.#overlays.still();
+      this.overlays.still();
     }
     eye.update(Math.min(ms, 100) / 1000, leader, right, forward);
     this.#day.follow(eye.camera.position, eye.target, eye.distance);
@@ -106,7 +106,7 @@ export class View {
     this.#own = null;
     this.#ownSlot = constants.NO_SLOT;
     this.#framedCount = 0;
-    this.#overlays.clear();
+    this.overlays.clear();
     this.#bodies.dispose();
     this.#bodies = new Bodies(this.scene);
     const solids = source && this.#solids.get(source);
