@@ -21,6 +21,7 @@ inline constexpr std::uint32_t kMirrorLogTicks = 512;
 inline constexpr std::uint32_t kMirrorLogCommandTicks = 2 * kMirrorWindowTicks;
 // From a save of the world to one that a report of a divergence asks for.
 inline constexpr TimeNs kMirrorSaveInterval = kNsPerSecond;
+inline constexpr TimeNs kTooLargeInterval = 10 * kNsPerSecond;
 
 // The last ticks of a room. The commands of a tick are encoded once for all clients.
 class MirrorLog {
@@ -44,10 +45,11 @@ class MirrorLog {
     }
     // The state after the newest tick as messages, made by `save` (a callable that fills a vector as World::save does)
     // for the first client that asks for it at that tick. Empty: it has more than kMaxMirrorStateBytes. It is not made
-    // again before the world has fewer bodies.
+    // again before the world has fewer bodies, or kTooLargeInterval later: contacts are a part of it.
     template <class Save>
     const std::vector<SharedBytes>& state(std::uint64_t tick, std::size_t bodies, TimeNs now, Save save) {
-        if (has_state(tick) || (too_large_bodies_ && bodies >= *too_large_bodies_)) return state_;
+        if (has_state(tick)) return state_;
+        if (too_large_bodies_ && bodies >= *too_large_bodies_ && now < saved_at_ + kTooLargeInterval) return state_;
         std::vector<std::uint8_t> bytes;
         save(bytes);
         saved_at_ = now;

@@ -41,12 +41,6 @@ bool WebShared::may_mint() {
     return minting.take(kMintRate, NetworkThread::now());
 }
 
-void WebShared::look_for_page() {
-    if (config.awaited_page.empty()) return;
-    const Result<bool> found = config.files.look_for(config.awaited_page);
-    if (!found || *found) config.awaited_page.clear();  // one that cannot be read is not read again and again
-}
-
 WebConnection::WebConnection(WebShared& shared, std::uint64_t id, asio::ip::tcp::socket socket)
     : shared_(shared),
       id_(id),
@@ -108,7 +102,7 @@ void WebConnection::read_head(Bytes bytes) {
         return respond(std::move(refusal));
     }
     head_ = {};
-    if (request.path == "/") shared_.look_for_page();
+    if (request.path == "/") shared_.config.look_for_page();
     WebAnswer made = answer(request, shared_.config, shared_.port, [this] { return shared_.may_mint(); });
     const bool upgraded = made.upgraded;
     respond(std::move(made));

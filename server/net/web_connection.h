@@ -25,7 +25,6 @@ struct WebShared {
     std::array<std::uint8_t, kStreamReadBytes> scratch;  // of one read at a time
 
     bool may_mint();
-    void look_for_page();  // before "/" is answered
 };
 
 class WebConnection : public std::enable_shared_from_this<WebConnection> {

@@ -35,13 +35,15 @@ struct WebLimits {
 struct WebConfig {
     protocol::Address bind;  // port 0: any free one
     WebFiles files;
-    std::string awaited_page;          // a folder that may come later: see WebFiles::look_for. Empty: none
+    std::string awaited_page;          // a folder that may come later. Empty: none, or it has come
     std::vector<std::string> origins;  // further ones whose pages may connect; see normal_origin
     // Makes a fresh connect token for POST /token, which is answered only to loopback names. Null: `no_tokens` says why
     // there are none.
     std::function<Result<protocol::PublicTokenBytes>()> mint;
     std::string no_tokens;
     WebLimits limits;
+
+    void look_for_page();  // the awaited one; what cannot be read now may be made readable
 };
 
 class WebServer {

@@ -32,6 +32,12 @@ std::string scene_path(const std::vector<std::uint8_t>& binary) {
 
 }  // namespace
 
+void WebConfig::look_for_page() {
+    if (awaited_page.empty()) return;
+    const Result<bool> found = files.look_for(awaited_page);
+    if (found && *found) awaited_page.clear();
+}
+
 Address http_bind(const GameServerConfig& config, const Address& udp_bind) {
     Address bind = udp_bind;
     bind.port = config.http_port.value_or(config.port == 0 ? std::uint16_t{0} : kDefaultHttpPort);
@@ -62,9 +68,8 @@ Result<WebConfig> web_config(const GameServerConfig& config, const Address& udp_
         web.files = std::move(files).value();
     } else {
         web.files.add("/index.html", bytes_of(kNoPage));
-        Result<bool> there = config.page.empty() ? Result<bool>(false) : web.files.look_for(config.page);
-        if (!there) return there.error();
-        if (!*there) web.awaited_page = config.page;
+        web.awaited_page = config.page;
+        web.look_for_page();
     }
     if (config.serve_scene) web.files.add(scene_path(scene.binary), scene.binary, true);
     for (const std::string& origin : config.allowed_origins)

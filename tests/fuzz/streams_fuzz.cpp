@@ -218,7 +218,7 @@ class Room final : public StreamSink {
         if (!channel.read_packet(packet, now_)) return server_.disconnect(index, now_);
         drain(channel);
         std::array<std::uint8_t, kMaxPayloadBytes> answer;
-        const std::size_t size = server_.ready(index) ? channel.write_packet(now_, answer) : 0;
+        const std::size_t size = server_.unsent(index) <= kMaxUnsentBytes ? channel.write_packet(now_, answer) : 0;
         if (size > 0) (void)server_.send_payload(index, Bytes(answer).first(size), now_);
     }
 

@@ -26,6 +26,7 @@ let scriptMs = 0;
 class PageShell implements Shell {
   selected = link.selected;
   readonly show = { contacts: false, joints: false, bounds: false, sleep: false, ghost: false };
+  readonly hints = { contacts: '', joints: '', bounds: '', sleep: '', ghost: '' };
   readonly cursor = { paused: false, tick: link.tick };
 
   source(): Source | null {
@@ -58,7 +59,7 @@ class PageShell implements Shell {
 const shell = new PageShell(), network = new SlowNetwork(), panel = panels(shell, network);
 const connection = new Connection(link.token, link.snapshots, look, showConnection);
 void connection.connect({ WebSocket: network.WebSocket });  // fetches go on while the view comes about
-const view = new View(canvas, link.quality, changed);
+const view = new View(canvas, link.quality, shell, changed);
 
 /** From now on this is shown. */
 function look(to: Source | null): void {

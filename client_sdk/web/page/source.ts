@@ -31,12 +31,18 @@ export interface Frame {
   selected: bigint | null;
 }
 
+/** What is drawn beside the bodies. */
+export interface Show { contacts: boolean; joints: boolean; bounds: boolean; sleep: boolean; ghost: boolean }
+/** Of what is wished but not drawn: why. */
+export type Hints = Record<keyof Show, string>;
+
 /** What main.ts offers to panels. */
 export interface Shell {
   source(): Source | null;
   selected: bigint | null;
   select(id: bigint | null): void;
-  show: { contacts: boolean; joints: boolean; bounds: boolean; sleep: boolean; ghost: boolean };
+  readonly show: Show;
+  readonly hints: Hints;
   cursor: { paused: boolean; tick: number | null };
   onChange(listener: () => void): () => void;
   openRecording(bytes: Uint8Array, name: string): Promise<void>;

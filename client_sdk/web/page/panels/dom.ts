@@ -45,8 +45,11 @@ export class Values {
       this.element.append(make('div', { title }, make('dt', {}, term), text.element));
     }
   }
-  set(place: number, text: string): void {
-    this.#texts[place]?.set(text);
+  /** Null: the term is not shown. */
+  set(place: number, text: string | null): void {
+    const shown = this.#texts[place]!, row = shown.element.parentElement!;
+    if (row.hidden !== (text === null)) row.hidden = text === null;
+    if (text !== null) shown.set(text);
   }
 }
 

@@ -83,6 +83,7 @@ export function inspector(shell: Shell): Panel {
         note.set(shown === null ? 'Click a body in the picture, or find one by its name.' : '');
       }
       if (shown === null || details.hidden || !frame.samples) return;
+      if (frame.samples.indices.length === 0) return;  // the module's memory has grown meanwhile
       place = placeOf(frame.samples, shown, place);
       if (place >= 0) return writePose(frame.samples, place);
       title.set(`${nameOf(shown)} is gone`);

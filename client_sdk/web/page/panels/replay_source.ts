@@ -1,10 +1,11 @@
 // A recording as something to look at: it plays by the clock, as far as the machine keeps up, and is verified by that.
 import type { Body, Samples, Shape } from '../../src/client.js';
+import type { Sight } from '../sight.js';
 import type { Shell, Source } from '../source.js';
 import type { Verdict } from './verdict.js';
 
 /** What is used of a Player. */
-export interface Recording {
+export interface Recording extends Sight {
   info(): { tick: number; firstTick: number; lastTick: number; tickRateHz: number };
   step(ticks?: number): boolean;
   seek(tick: number, ticksAtMost?: number): boolean;

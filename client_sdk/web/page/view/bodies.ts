@@ -7,7 +7,7 @@ import { constants, type Samples, type Shape } from '../../src/client.js';
 import type { Source } from '../source.js';
 import { groundMesh, placeGround } from './day.js';
 import { CROWD, geometryOf, halfSizeOf, MANY, type Solids } from './geometry.js';
-import { isTall, lookOf } from './looks.js';
+import { ASLEEP, isTall, lookOf } from './looks.js';
 import { surfaceMaterial } from './surfaces.js';
 
 const NOT_SEEN = -2, NOTHING = -1;  // of a body: not asked for yet; not drawn by a batch
@@ -201,17 +201,34 @@ export class Bodies {
       const batch = this.#batches[number]!, at = batch.count;
       if (at === batch.owners.length) batch.makeRoom(at + 1);
       ++batch.count;
-      if (batch.owners[at] !== index) batch.paint(at, index, table);
+      if (batch.owners[at] !== index || batch.surfaces[at] !== table.surfaces[index]) batch.paint(at, index, table);
       compose(samples, i, batch.matrices, at);
     }
     for (const batch of this.#batches) batch.show();
     this.#placeGrounds(samples, eye);
   }
 
+  /** Which bodies are drawn as asleep from the next frame on. `numbers`: index and generation of each. */
+  markAsleep(numbers: Uint32Array, asleep: Uint8Array, count: number): void {
+    const { surfaces, generations } = this.#table;
+    for (let i = 0; i < count; ++i) {
+      const index = numbers[2 * i]!;
+      if (generations[index] !== numbers[2 * i + 1]) continue;
+      surfaces[index] = asleep[i] ? surfaces[index]! | ASLEEP : surfaces[index]! & ~ASLEEP;
+    }
+  }
+  wakeAll(): void {
+    const { surfaces } = this.#table;
+    for (let i = 0; i < surfaces.length; ++i) surfaces[i]! &= ~ASLEEP;
+  }
+
   /** Where the body is in these samples; -1: it is not there. */
+  placeAt({ indices, count }: Samples, index: number, generation: number): number {
+    const at = this.#table.places[index] ?? NOTHING;
+    return at >= 0 && at < count && indices[2 * at] === index && indices[2 * at + 1] === generation ? at : NOTHING;
+  }
   placeOf(samples: Samples, id: bigint): number {
-    const index = Number(id & 0xffffffffn), at = this.#table.places[index] ?? NOTHING;
-    return at >= 0 && at < samples.count && samples.ids[at] === id ? at : NOTHING;
+    return this.placeAt(samples, Number(id & 0xffffffffn), Number(id >> 32n));
   }
   /** Of what a ray met. */
   bodyAt(mesh: InstancedMesh, instance: number, samples: Samples): bigint | null {
@@ -221,6 +238,9 @@ export class Bodies {
   geometryAt(id: bigint): BufferGeometry | null {
     const number = this.#table.batches[Number(id & 0xffffffffn)] ?? NOTHING;
     return this.#batches[number]?.mesh.geometry ?? null;
+  }
+  shapeAt(id: bigint): Shape | null {
+    return this.#batches[this.#table.batches[Number(id & 0xffffffffn)] ?? NOTHING]?.shape ?? null;
   }
   dispose(): void {
     for (const batch of this.#batches) batch.dispose();

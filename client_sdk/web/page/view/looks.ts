@@ -8,6 +8,9 @@ export const SURFACE = {
   plain: 0, wood: 1, rubber: 2, metal: 3, stone: 4, ball: 5, car: 6, moved: 7, wall: 8,
 } as const;
 
+/** Is added to the surface of a body that is drawn as asleep. */
+export const ASLEEP = 32;
+
 export interface Look { colour: Color; surface: number }
 
 const TALL_M = 5;  // half of the height

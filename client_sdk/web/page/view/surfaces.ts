@@ -2,6 +2,7 @@
 // (SURFACE of looks.ts). A pattern shows what a body is made of and how it turns.
 import { type IUniform, MeshStandardMaterial, Vector3, type WebGLProgramParametersWithUniforms } from 'three';
 import { constants } from '../../src/client.js';
+import { ASLEEP } from './looks.js';
 
 const VERTEX_HEAD = /* glsl */ `
 attribute float surface;
@@ -117,10 +118,18 @@ vec3 moved(vec3 colour) {
   float width = clamp(max(halfSize.x, max(halfSize.y, halfSize.z)) * .25, .08, 1.);
   return colour * mix(.62, 1.08, soft(.25, abs(fract((vAt.x + vAt.y + vAt.z) / (2. * width)) - .5)));
 }
+
+// Asleep: pale, and hatched in the plane of the picture.
+vec3 sleeping(vec3 colour) {
+  vec3 pale = mix(vec3(dot(colour, vec3(.3, .6, .1))), vec3(.62, .66, .7), .55);
+  return pale * (mod(gl_FragCoord.x + gl_FragCoord.y, 9.) < 3. ? .3 : 1.);
+}
 `;
 const FRAGMENT_COLOUR = /* glsl */ `
 float glow = 0., hub = 0.;
 int kind = int(vSurface + .5);
+bool asleep = kind >= ASLEEP;
+if (asleep) kind -= ASLEEP;
 if (kind == 1) diffuseColor.rgb = wood(diffuseColor.rgb);
 else if (kind == 2 && (form == SPHERE || form == CYLINDER)) diffuseColor.rgb = wheel(diffuseColor.rgb, hub);
 else if (kind == 4) diffuseColor.rgb = stone(diffuseColor.rgb);
@@ -128,6 +137,7 @@ else if (kind == 5) diffuseColor.rgb = ball(diffuseColor.rgb);
 else if (kind == 6) diffuseColor.rgb = car(diffuseColor.rgb, glow);
 else if (kind == 7) diffuseColor.rgb = moved(diffuseColor.rgb);
 else if (kind == 8) lookThrough();
+if (asleep) diffuseColor.rgb = sleeping(diffuseColor.rgb);
 `;
 const FRAGMENT_ROUGHNESS = /* glsl */ `
 roughnessFactor = kind == 3 ? .38 : kind == 6 ? .32 : kind == 5 ? .42 : kind == 2 ? mix(.85, .4, hub) : .8;
@@ -152,6 +162,7 @@ reflectedLight.indirectSpecular += sky * (1. - .75 * roughnessFactor) *
 const FORMS = `#define SPHERE ${constants.SHAPE_SPHERE}.
 #define BOX ${constants.SHAPE_BOX}.
 #define CYLINDER ${constants.SHAPE_CYLINDER}.
+#define ASLEEP ${ASLEEP}
 `;
 
 /** `form`: constants.SHAPE_*. All these materials share one program. */

@@ -2,12 +2,13 @@
 import { InstancedMesh, NeutralToneMapping, Quaternion, Raycaster, Scene, Vector2, Vector3,
          WebGLRenderer } from 'three';
 import { constants, type Samples } from '../../src/client.js';
-import type { Source } from '../source.js';
+import type { Shell, Source } from '../source.js';
 import { Bodies } from './bodies.js';
 import { Eye, type Leader } from './camera.js';
 import { Day } from './day.js';
 import type { Solids } from './geometry.js';
 import { Outlines } from './outlines.js';
+import { Overlays } from './overlays.js';
 import { Governor } from './quality.js';
 
 const LEAST_SIZE_M = 1.2;  // of what is followed, as far as the distance to it goes
@@ -19,6 +20,7 @@ const ahead = new Vector3(), orientation = new Quaternion(), ray = new Raycaster
 
 export class View {
   readonly eye: Eye;
+  readonly overlays: Overlays;
   readonly scene = new Scene();
   readonly #renderer: WebGLRenderer;
   readonly #day: Day;
@@ -35,7 +37,8 @@ export class View {
   #crowded = false;
   #framedCount = 0;  // of bodies, when the eye was placed before them
 
-  constructor(canvas: HTMLCanvasElement, quality: 'high' | 'low' | null, onMoved: () => void) {
+  constructor(canvas: HTMLCanvasElement, quality: 'high' | 'low' | null, { show, hints }: Pick<Shell, 'show' | 'hints'>,
+              onMoved: () => void) {
     this.#renderer = new WebGLRenderer({ canvas, antialias: quality !== 'low', powerPreference: 'high-performance' });
     this.#renderer.toneMapping = NeutralToneMapping;
     this.#renderer.shadowMap.enabled = true;
@@ -43,6 +46,7 @@ export class View {
     this.#day = new Day(this.scene, this.#renderer);
     this.#bodies = new Bodies(this.scene);
     this.#outlines = new Outlines(this.scene);
+    this.overlays = new Overlays(this.scene, show, hints);
     this.eye = new Eye(canvas, onMoved);
     new ResizeObserver(() => this.#refine()).observe(canvas);
     this.#refine();
@@ -73,6 +77,9 @@ export class View {
       if (leader) eye.takeUp(leader, this.#size);
       else if (this.#own === null && samples.count > FRAME_AGAIN * this.#framedCount) this.#frameAll(samples);
       this.#outlines.update(this.#bodies, samples, selected);
+      this.overlays.update(source, samples, selected, this.#bodies, eye.distance);
+    } else {
+      this.overlays.still();
     }
     eye.update(Math.min(ms, 100) / 1000, leader, right, forward);
     this.#day.follow(eye.camera.position, eye.target, eye.distance);
@@ -99,6 +106,7 @@ export class View {
     this.#own = null;
     this.#ownSlot = constants.NO_SLOT;
     this.#framedCount = 0;
+    this.overlays.clear();
     this.#bodies.dispose();
     this.#bodies = new Bodies(this.scene);
     const solids = source && this.#solids.get(source);
