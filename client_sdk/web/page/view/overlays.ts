@@ -135,11 +135,14 @@ export class Overlays {
       lines.makeRoom(count);
       dots.makeRoom(count);
       for (let i = 0; i < count; ++i) {
+        // Of a contact that sleeps no point is kept.
+        if (normals[3 * i] === 0 && normals[3 * i + 1] === 0 && normals[3 * i + 2] === 0) continue;
         // The normal leads out of the other body: to the one that rests on it.
         for (let k = 0; k < 3; ++k) tip[k] = points[3 * i + k]! - length * normals[3 * i + k]!;
         if (touching[i]) lines.add(points, 3 * i, tip, 0, CONTACT, 0);
         dots.add(points, 3 * i, touching[i] === 1);
       }
+      if (count > 0 && dots.count === 0) this.#hints.contacts = 'Contacts that sleep keep no points';
     }
     lines.show();
     dots.show();
