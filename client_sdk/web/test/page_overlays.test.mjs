@@ -51,7 +51,10 @@ test('each toggle changes the picture, and leaves nothing behind', { skip }, asy
   await page.keyboard.up('KeyA');
   await toggle('contacts');
   await toggle('ghost');
-  await until('none are left', async () => { const { contacts, ghosts } = await drawn(); return contacts + ghosts === 0; });
+  await until('none are left', async () => {
+    const { contacts, ghosts } = await drawn();
+    return contacts + ghosts === 0;
+  });
 
   for (const [name, least] of [['joints', 30], ['bounds', 80], ['sleep', 0]]) {
     const off = await page.middle();
@@ -116,7 +119,10 @@ test('a client of snapshots says why there is nothing, and the age of a state', 
   await until('the toggles are off', () => page.locator('#show-contacts').isDisabled());
   assert.match(await page.locator('.show').innerText(), /Snapshots tell of poses alone/);
   await select('wheel_front_left');
-  const text = await until('the age', async () => { const shown = await known(); return /\bage\b/.test(shown) && shown; });
+  const text = await until('the age', async () => {
+    const shown = await known();
+    return /\bage\b/.test(shown) && shown;
+  });
   assert.match(text, /age\s+\d+\.\d ticks, \d+ ms/);
   assert.doesNotMatch(text, /mass|joints|server/);
   assert.deepEqual(page.errors, []);
