@@ -1,6 +1,5 @@
 // What the simulation knows of a body beside its pose, where the client can tell it.
-import type { Contacts } from '../../src/client.js';
-import { constants } from '../../src/client.js';
+import { constants, type Contacts } from '../../src/client.js';
 import { ConfirmedWish, mirrorOf, tellerOf, type Sight } from '../sight.js';
 import type { Source } from '../source.js';
 import { nameOf } from './bodies.js';
@@ -33,7 +32,8 @@ export class BodyState {
     values.set(1, own && (own.massKg > 0 ? `${own.massKg.toPrecision(4)} kg` : 'fixed'));
     values.set(2, contactsText(source, teller.contacts(id!), id!));
     values.set(3, jointsText(source, teller, id!));
-    values.set(4, own ? null : `${ageTicks.toFixed(1)} ticks, ${(1000 * ageTicks / source.tickRateHz()).toFixed(0)} ms`);
+    const ageMs = 1000 * ageTicks / source.tickRateHz();
+    values.set(4, own ? null : `${ageTicks.toFixed(1)} ticks, ${ageMs.toFixed(0)} ms`);
     values.set(5, mirror && (!confirmed ? 'not confirmed yet'
       : `${confirmed.errorMm.toFixed(1)} mm, ${confirmed.errorDeg.toFixed(2)}° off at tick ${confirmed.tick}`));
   }

@@ -6,7 +6,8 @@ import { Text, fold, make } from './dom.js';
 
 const WHAT: readonly (readonly [keyof Show, string, string])[] = [
   ['contacts', 'Contacts', 'Points of the selected body, or of all that are awake, with the normal; a ring: only near'],
-  ['joints', 'Joints', 'From each body to the points at which a joint holds it'],
+  ['joints', 'Joints',
+   'From bodies to the points at which joints hold them: of the selected body, or all'],
   ['bounds', 'Bounds', 'The box around the selected body, or around each one'],
   ['sleep', 'Sleep', 'Bodies that sleep are pale and hatched'],
   ['ghost', 'Server’s state', 'The last confirmed pose of the own bodies and of the selected one'],
@@ -49,8 +50,8 @@ export function toggles(shell: Shell): Panel {
         source = frame.source;
         enable();
       }
-      const { contacts, bounds } = shell.hints, hints = contacts && bounds ? `${contacts}. ${bounds}` : contacts || bounds;
-      note.set(hints || reasons);
+      const { contacts, bounds } = shell.hints;
+      note.set((contacts && bounds ? `${contacts}. ${bounds}` : contacts || bounds) || reasons);
       const keyed = shell.show.joints && !joints.disabled;
       if (key.hidden === keyed) key.hidden = !keyed;
     },

@@ -1,5 +1,6 @@
 // What the server has confirmed last of some bodies: the edges of each, beside the predicted one.
-import { type BufferGeometry, EdgesGeometry, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, type Scene } from 'three';
+import { type BufferGeometry, EdgesGeometry, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial,
+         type Scene } from 'three';
 import { constants, type Samples } from '../../src/client.js';
 import type { Bodies } from './bodies.js';
 import { geometryOf, MANY } from './geometry.js';

@@ -8,10 +8,10 @@ const look = (family: string, hex: string, dash: number): JointLook => ({ family
 
 // The first whose pattern the kind's name has.
 const LOOKS: [RegExp, JointLook][] = [
-  [/wheel|gear|pulley|rack/, look('wheel, gear, pulley', '#6a3ff0', 0)],
+  [/wheel|gear|pulley|rack/, look('wheel, gear', '#6a3ff0', 0)],
   [/weld/, look('weld', '#ffffff', 0)],
   [/ball_socket/, look('ball socket', '#ffe066', 0.028)],
-  [/hinge|swing|twist|angular/, look('hinge, swing, twist', '#ff8a47', 0.014)],
+  [/hinge|swing|twist|angular/, look('hinge, twist', '#ff8a47', 0.014)],
   [/linear|slider|line|distance/, look('slider, distance', '#59c7ff', 0.05)],
   [/./, look('others', '#8d97a3', 0.015)],
 ];

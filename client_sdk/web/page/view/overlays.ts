@@ -1,5 +1,5 @@
-// What is drawn beside the bodies where it is wished: contacts, joints, bounds, sleep, and what the server has confirmed.
-// All is of the newest tick, while bodies are drawn between two ticks. Nothing is allocated in a frame.
+// What is drawn beside the bodies where it is wished: contacts, joints, bounds, sleep, and what the server has
+// confirmed. All is of the newest tick, while bodies are drawn between two ticks. Nothing is allocated in a frame.
 import { Color, type Scene } from 'three';
 import { constants, type Client, type Marks, type Samples } from '../../src/client.js';
 import { ConfirmedWish, mirrorOf, sightOf, type Sight } from '../sight.js';
@@ -51,9 +51,9 @@ export class Overlays {
     this.#show = show;
     this.#hints = hints;
     this.#normals = new Lines(scene, 2);
-    this.#points = new Dots(scene, '#7dffb0', 9);
+    this.#points = new Dots(scene, '#7dffb0', 0.2, 9);
     this.#links = new Lines(scene, 2.5);
-    this.#anchors = new Dots(scene, '#ffffff', 8);
+    this.#anchors = new Dots(scene, '#ffffff', 0.12, 8);
     this.#boxes = new Boxes(scene, '#12324f');
     this.#ghosts = new Ghosts(scene);
   }
@@ -67,7 +67,7 @@ export class Overlays {
     this.#drawBounds(bounds ? marks : null, selected);
     // From here on calls of the module may take the marks away.
     this.#drawContacts(contacts && sight && marks ? sight : null, selected, marks ? this.#awake(marks) : 0, eyeM);
-    this.#drawJoints(joints ? sight : null, samples, bodies, eyeM);
+    this.#drawJoints(joints ? sight : null, selected, samples, bodies, eyeM);
     this.#drawGhosts(ghost ? this.#mirror : null, selected, bodies);
   }
 
@@ -86,7 +86,9 @@ export class Overlays {
   }
   /** There is nothing to look at. */
   clear(): void {
-    for (const each of [this.#normals, this.#points, this.#links, this.#anchors, this.#boxes, this.#ghosts]) each.clear();
+    for (const each of [this.#normals, this.#points, this.#links, this.#anchors]) each.clear();
+    this.#boxes.clear();
+    this.#ghosts.clear();
     this.#wish.of(null);
   }
 
@@ -135,18 +137,21 @@ export class Overlays {
       lines.makeRoom(count);
       dots.makeRoom(count);
       for (let i = 0; i < count; ++i) {
+        // Of a contact that sleeps no point is kept.
+        if (normals[3 * i] === 0 && normals[3 * i + 1] === 0 && normals[3 * i + 2] === 0) continue;
         // The normal leads out of the other body: to the one that rests on it.
         for (let k = 0; k < 3; ++k) tip[k] = points[3 * i + k]! - length * normals[3 * i + k]!;
         if (touching[i]) lines.add(points, 3 * i, tip, 0, CONTACT, 0);
         dots.add(points, 3 * i, touching[i] === 1);
       }
+      if (count > 0 && dots.count === 0) this.#hints.contacts = 'Contacts that sleep keep no points';
     }
     lines.show();
     dots.show();
   }
 
-  #drawJoints(sight: Sight | null, samples: Samples, bodies: Bodies, eyeM: number): void {
-    const lines = this.#links, dots = this.#anchors, joints = sight?.joints();
+  #drawJoints(sight: Sight | null, selected: bigint | null, samples: Samples, bodies: Bodies, eyeM: number): void {
+    const lines = this.#links, dots = this.#anchors, joints = sight?.joints(selected ?? constants.NO_BODY);
     lines.count = dots.count = 0;
     if (sight && joints && samples.indices.length > 0) {
       const numbers = this.#jointNumbers.in(joints.bodies), { anchors, kinds, count } = joints;

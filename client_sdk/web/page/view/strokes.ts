@@ -1,12 +1,13 @@
 // Lines and dots of a width in pixels, bright with a dark edge, so that they are seen before everything. Their buffers
 // grow and are used again.
 import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, InstancedBufferAttribute, InstancedInterleavedBuffer,
-         InterleavedBufferAttribute, Points, type Scene, ShaderMaterial } from 'three';
+         InterleavedBufferAttribute, Points, type Scene, ShaderMaterial, Vector3 } from 'three';
 import { LineMaterial } from 'three/addons/lines/LineMaterial.js';
 import { LineSegments2 } from 'three/addons/lines/LineSegments2.js';
 import { LineSegmentsGeometry } from 'three/addons/lines/LineSegmentsGeometry.js';
 
-const EDGE = '#10151c', EDGE_PX = 1.5;
+const EDGE = '#10151c', EDGE_PX = 1.25;
+const LEAST_DOT_PX = 3;
 const ABOVE = 10;  // order of drawing
 
 function lineMaterial(width: number, colour: Color | null): LineMaterial {
@@ -91,18 +92,19 @@ export class Dots {
   #full!: Uint8Array;
   count = 0;
 
-  constructor(scene: Scene, colour: string, sizePx: number) {
+  /** A dot is `metres` wide, but at most `mostPx` pixels. */
+  constructor(scene: Scene, colour: string, metres: number, mostPx: number) {
+    const pixels = { value: new Vector3() };  // the most, the least, and those of a metre before the eye
     this.#points = new Points(new BufferGeometry(), new ShaderMaterial({
       depthTest: false, transparent: true,
-      uniforms: { colour: { value: new Color(colour) }, size: { value: sizePx * Math.min(devicePixelRatio, 2) },
-                  edge: { value: new Color(EDGE) } },
+      uniforms: { colour: { value: new Color(colour) }, edge: { value: new Color(EDGE) }, pixels },
       vertexShader: `attribute float full;
-        uniform float size;
+        uniform vec3 pixels;
         varying float vFull;
         void main() {
           vFull = full;
-          gl_PointSize = size;
-          gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.);
+          gl_Position = projectionMatrix * viewMatrix * vec4(position, 1.);
+          gl_PointSize = clamp(pixels.z * projectionMatrix[1][1] / gl_Position.w, pixels.y, pixels.x);
         }`,
       fragmentShader: `uniform vec3 colour, edge;
         varying float vFull;
@@ -116,6 +118,10 @@ export class Dots {
     }));
     this.#points.frustumCulled = this.#points.visible = false;
     this.#points.renderOrder = ABOVE + 2;
+    this.#points.onBeforeRender = (renderer) => {
+      const ratio = renderer.getPixelRatio();
+      pixels.value.set(mostPx * ratio, LEAST_DOT_PX * ratio, metres * renderer.domElement.height / 2);
+    };
     scene.add(this.#points);
     this.makeRoom(256);
   }
