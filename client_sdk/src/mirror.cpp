@@ -33,9 +33,9 @@ Vocabulary vocabulary_of(const sim::WorldDef& def) {
 // Of the bodies of the scene.
 std::map<sim::BodyId, std::string> names_of(const sim::World& world) {
     std::map<sim::BodyId, std::string> names;
+    std::uint32_t index = 0;  // each body is one behind its place in the definition
     for (const sim::BodyDef& body : world.definition().bodies) {
-        const sim::BodyId id = body.name.empty() ? sim::BodyId{} : world.find_body(body.name);
-        if (id.valid()) names.emplace(id, body.name.substr(0, kMaxWireNameBytes));
+        if (++index; !body.name.empty()) names.emplace(sim::BodyId{index, 0}, body.name.substr(0, kMaxWireNameBytes));
     }
     return names;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "protocol/replay/recorded.h"
@@ -29,9 +30,9 @@ Result<Ok> WorldPlayer::open() {
     auto world = sim::World::create(std::move(definition).value());
     if (!world) return world.error();
     world_ = std::move(world).value();
+    std::uint32_t index = 0;  // each body is one behind its place in the definition
     for (const sim::BodyDef& body : world_->definition().bodies)
-        if (!body.name.empty()) names_.emplace_back(world_->find_body(body.name), body.name.c_str());
-    std::sort(names_.begin(), names_.end(), [](const auto& a, const auto& b) { return a.first.index < b.first.index; });
+        if (++index; !body.name.empty()) names_.emplace_back(sim::BodyId{index, 0}, body.name.c_str());
 
     outline_ = outline(source_, reader_->position());
     last_tick_ = outline_.ticks;
@@ -159,8 +160,7 @@ void WorldPlayer::keep() {
 
 bool WorldPlayer::seek(std::uint64_t wanted, std::uint64_t ticks_at_most) {
     const std::uint64_t to = std::min(wanted, last_tick_);
-    while (!jump(to)) {
-    }
+    jump(to);
     step(std::min(to - std::min(to, tick()), ticks_at_most));
     return tick() == std::min(to, last_tick_);
 }
@@ -171,41 +171,42 @@ const WorldPlayer::Kept& WorldPlayer::nearest_kept(std::uint64_t to) const {
     return *std::prev(behind);  // the first is the start
 }
 
-// Goes to the nearest state at or before a tick, unless the world is there or behind it already. False: the keyframe
-// could not be used, and is not tried again.
-bool WorldPlayer::jump(std::uint64_t to) {
+// Goes to the nearest state at or before a tick, unless the world is there or behind it already. A call tries one
+// keyframe: many that cannot be used do not hold it up.
+void WorldPlayer::jump(std::uint64_t to) {
     const Kept& kept = nearest_kept(to);
-    Keyframe* keyframe = nullptr;
-    for (Keyframe& each : keyframes_)
-        if (each.mark.tick <= to && each.usable) keyframe = &each;
-    const bool by_keyframe = keyframe && keyframe->mark.tick > kept.mark.tick;
-    const std::uint64_t nearest = by_keyframe ? keyframe->mark.tick : kept.mark.tick;
-    if (tick() <= to && tick() >= nearest) return true;
-    if (!by_keyframe) {
-        use(kept);
-    } else if (!use(*keyframe)) {
-        return false;
-    }
-    picture_.take(*world_, true);
-    return true;
+    const auto on_the_way_from = [&](std::uint64_t nearest) { return tick() <= to && tick() >= nearest; };
+    std::size_t i = keyframe_from(to + 1);
+    while (i > 0 && keyframes_[i - 1].mark.tick > kept.mark.tick && !keyframes_[i - 1].usable) --i;
+    if (i > 0 && keyframes_[i - 1].mark.tick > kept.mark.tick)
+        if (on_the_way_from(keyframes_[i - 1].mark.tick) || use(keyframes_[i - 1])) return;
+    if (!on_the_way_from(kept.mark.tick)) use(kept);
 }
 
+// False: the keyframe cannot be used, and is not tried again.
 bool WorldPlayer::use(Keyframe& keyframe) {
     auto reader = std::make_unique<ReplayReader>(source_, keyframe.mark);
-    keyframe.usable = reader->next() == Kind::keyframe;
-    if (!keyframe.usable) {
+    if (reader->next() != Kind::keyframe) {
+        keyframe.usable = false;
         stopped(*reader);
         return false;
     }
-    keyframe.usable = world_->restore(reader->keyframe().state) && tick() == keyframe.mark.tick;
-    if (!keyframe.usable) differ(keyframe.mark.tick, "keyframe", 0, 0);
+    const bool restored = world_->restore(reader->keyframe().state).ok();
+    keyframe.usable = restored && tick() == keyframe.mark.tick;
+    if (!keyframe.usable) {
+        differ(keyframe.mark.tick, "keyframe", 0, 0);
+        if (restored) use(nearest_kept(keyframe.mark.tick));  // the world is at a tick that the reader is not at
+        return false;
+    }
     reader_ = std::move(reader);
-    return keyframe.usable;
+    picture_.take(*world_, true);
+    return true;
 }
 
 void WorldPlayer::use(const Kept& kept) {
     [[maybe_unused]] const auto restored = world_->restore(kept.state);  // which this world has saved
     reader_ = std::make_unique<ReplayReader>(source_, kept.mark);
+    picture_.take(*world_, true);
 }
 
 bool WorldPlayer::check(std::uint64_t bytes) {
@@ -213,7 +214,8 @@ bool WorldPlayer::check(std::uint64_t bytes) {
         checker_ = std::make_unique<ReplayReader>(source_);
         if (!checker_->begin()) return false;  // it was read before
     }
-    const std::uint64_t until = checker_->position().offset + bytes;
+    const std::uint64_t from = checker_->position().offset;
+    const std::uint64_t until = from + std::min(bytes, std::numeric_limits<std::uint64_t>::max() - from);
     while (checker_->position().offset < until) {
         if (checker_->next() != Kind::stop) continue;
         stopped(*checker_);

@@ -67,7 +67,7 @@ class WorldPlayer final : public Player {
     void damaged(std::uint64_t byte, std::string text, std::uint64_t ticks_before);
     void keep();
     const Kept& nearest_kept(std::uint64_t tick) const;
-    bool jump(std::uint64_t tick);
+    void jump(std::uint64_t tick);
     bool use(Keyframe& keyframe);
     void use(const Kept& kept);
     std::size_t keyframe_from(std::uint64_t tick) const;  // the first that belongs to this tick or a later one

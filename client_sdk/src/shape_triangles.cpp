@@ -1,5 +1,8 @@
 #include "client_sdk/src/shape_triangles.h"
 
+#include <algorithm>
+#include <map>
+
 #include "client_sdk/src/hull_faces.h"
 #include "orrery/math.hpp"
 
@@ -120,6 +123,13 @@ void set_smooth_normals(Triangles& out) {
     for (Vec3& normal : out.normals) normal = normalised(normal);
 }
 
+void add_child(Triangles& out, const Triangles& child, const Pose& pose) {
+    const auto first = static_cast<std::uint32_t>(out.positions.size());
+    for (std::size_t i = 0; i < child.positions.size(); ++i)
+        add_vertex(out, to_world(pose, child.positions[i]), rotate(pose.orientation, child.normals[i]));
+    for (const std::uint32_t corner : child.indices) out.indices.push_back(first + corner);
+}
+
 void add_shape(Triangles& out, std::span<const ShapeDef> shapes, std::uint32_t shape) {
     const ShapeDef& def = shapes[shape];
     switch (def.type) {
@@ -156,16 +166,17 @@ std::vector<CompoundChild> children_of(std::span<const ShapeDef> shapes, std::ui
     return children;
 }
 
-Triangles triangles_of(std::span<const ShapeDef> shapes, std::uint32_t shape) {
+std::optional<Triangles> triangles_of(std::span<const ShapeDef> shapes, std::uint32_t shape) {
+    const ShapeDef& def = shapes[shape];
+    if (std::max(def.points.size(), def.heights.size()) > kMostVertices) return std::nullopt;
     Triangles out;
-    if (shapes[shape].type != ShapeType::compound) add_shape(out, shapes, shape);
+    if (def.type != ShapeType::compound) add_shape(out, shapes, shape);
+    std::map<std::uint32_t, Triangles> of_shape;  // many children may have one
     for (const CompoundChild& child : children_of(shapes, shape)) {
-        const std::size_t first = out.positions.size();
-        add_shape(out, shapes, child.shape);
-        for (std::size_t i = first; i < out.positions.size(); ++i) {
-            out.positions[i] = to_world(child.pose, out.positions[i]);
-            out.normals[i] = rotate(child.pose.orientation, out.normals[i]);
-        }
+        const auto [made, is_new] = of_shape.try_emplace(child.shape);
+        if (is_new) add_shape(made->second, shapes, child.shape);
+        if (out.positions.size() + made->second.positions.size() > kMostVertices) return std::nullopt;
+        add_child(out, made->second, child.pose);
     }
     return out;
 }

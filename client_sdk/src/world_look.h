@@ -61,8 +61,8 @@ class SceneLook {
   public:
     virtual ~SceneLook() = default;
     virtual std::span<const sim::ShapeDef> shapes() const = 0;
-    // Of a shape that exists; valid until the next call.
-    virtual const Triangles& triangles(std::uint32_t shape) = 0;
+    // Of a shape that exists; valid until the next call. Nothing: see triangles_of().
+    virtual const std::optional<Triangles>& triangles(std::uint32_t shape) = 0;
     virtual std::span<const sim::CompoundChild> children(std::uint32_t shape) = 0;
 };
 // Of a scene, JSON or binary. Null in a build without the simulation.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "orrery/client.h"
@@ -89,6 +90,12 @@ class Opened {
     char text[300] = {};
     orrery_status status;
 };
+
+Picture whole_picture_at(std::uint32_t tick) {
+    Opened opened(yard());
+    orrery_player_step(opened.player, tick);
+    return opened.picture();
+}
 
 // The place of the payload of the first chunk of a kind at or behind a tick.
 std::size_t payload_of(const Bytes& file, ChunkKind kind, std::uint64_t from_tick) {
@@ -312,6 +319,47 @@ TEST_CASE("a keyframe that was changed differs, whether it is passed or gone to"
     CHECK(verified(other).first_divergent_tick == 90);
     CHECK(orrery_player_seek(gone_to.player, 100, 0xffffffffu) == ORRERY_OK);
     CHECK(gone_to.info().tick == 100);
+    CHECK(gone_to.verdict().ticks_equal == 100);
+    CHECK(gone_to.verdict().ticks_compared == 100);
+    Opened to_the_end(other);
+    CHECK(orrery_player_seek(to_the_end.player, 170, 40) == ORRERY_EMPTY);  // from the start: the keyframe is of no use
+    for (int i = 0; i < 10 && orrery_player_seek(to_the_end.player, 170, 40) != ORRERY_OK; ++i) {
+    }
+    CHECK(to_the_end.info().tick == 170);
+    CHECK(orrery_player_seek(to_the_end.player, 240, 0xffffffffu) == ORRERY_OK);
+    CHECK(to_the_end.verdict().ticks_equal == to_the_end.verdict().ticks_compared);
+    CHECK(to_the_end.verdict().differs_at == 90);
+    CHECK(to_the_end.picture() == whole_picture_at(240));
+}
+
+TEST_CASE("of many keyframes that cannot be used a seek tries one, and keeps what it has stepped") {
+    const Bytes file = test::rewritten(test::record_yard({.ticks = 120, .keyframe_every = 2}),
+                                       {.keyframe = [](std::uint64_t, Bytes& state) { state[state.size() / 2] ^= 1; }});
+    Opened opened(file);
+    for (int i = 1; i < 12; ++i) {
+        CHECK(orrery_player_seek(opened.player, 120, 10) == ORRERY_EMPTY);
+        CHECK(opened.info().tick == 10u * static_cast<unsigned>(i));
+    }
+    CHECK(orrery_player_seek(opened.player, 120, 10) == ORRERY_OK);
+    CHECK(opened.verdict().ticks_equal == 120);
+}
+
+TEST_CASE("bodies of the scene have the names by which the world finds them, and all bytes may be checked at once") {
+    Opened opened(yard());
+    orrery_player_check(opened.player, 100);
+    CHECK(orrery_player_check(opened.player, std::numeric_limits<std::size_t>::max()) == ORRERY_EMPTY);
+    CHECK(opened.verdict().bytes_checked == yard().size());
+    client::WorldPlayer player(yard());
+    REQUIRE(player.open());
+    int named = 0;
+    for (const sim::BodyDef& body : player.world().definition().bodies) {
+        client::PlayerBody found;
+        if (body.name.empty()) continue;
+        REQUIRE(player.body(player.world().find_body(body.name), found));
+        CHECK(found.name == body.name);
+        ++named;
+    }
+    CHECK(named > 5);
 }
 
 TEST_CASE("of a recording that was cut off all whole ticks are the same, and the end is missing") {

@@ -539,8 +539,8 @@ typedef struct orrery_triangles {
                         * that collides */
 } orrery_triangles;
 /* Spheres, capsules and cylinders have 24 sides. A hull has its faces, a compound the triangles of all its children, a
- * plane none. ORRERY_EMPTY: there is no such shape. ORRERY_TOO_SMALL: the counts were filled in, and nothing else; a
- * call with larger arrays then makes nothing anew. */
+ * plane none. ORRERY_EMPTY: there is no such shape, or it needs more than 2,000,000 vertices. ORRERY_TOO_SMALL: the
+ * counts were filled in, and nothing else; a call with larger arrays then makes nothing anew. */
 ORRERY_API orrery_status orrery_scene_shape_triangles(orrery_scene* scene, uint32_t shape, orrery_triangles* triangles);
 
 /* A child of a compound. */

@@ -1,9 +1,8 @@
 // A player of recordings (files that end in .orr): steps the recorded world in the WebAssembly module and verifies it,
 // hash by hash, without a server.
-import { decompress } from 'fzstd';
-
 import * as C from './layout.js';
 import { Look, type BodyState, type Contacts, type Joints, type Marks } from './look.js';
+import { unpack } from './unpack.js';
 import { readBody, readShape, SampleArrays, type Body, type BodyId, type Samples, type Shape } from './views.js';
 import { load, type Exports, type Memory, type WasmSource } from './wasm.js';
 
@@ -70,7 +69,7 @@ export class Player {
   /** Opens a recording, before its first tick. `wasm`: the module with the simulation; if it is left out, the one
    * beside this file. Rejects with a RecordingError. */
   static async open(bytes: Uint8Array, wasm?: WasmSource): Promise<Player> {
-    const memory = await load(wasm ?? new URL('./orrery_client_sim.wasm', import.meta.url), decompress);
+    const memory = await load(wasm ?? new URL('./orrery_client_sim.wasm', import.meta.url), unpack);
     const file = memory.allocate(Math.max(bytes.length, 1));
     memory.bytes.set(bytes, file);
     const out = memory.allocate(4), text = memory.allocate(TEXT_BYTES);

@@ -47,7 +47,8 @@ export class Scene {
     const at = this.#sized(C.ShapeLayout.sizeof);
     return this.#c.orrery_scene_get_shape(this.#scene, index, at) === C.OK ? readShape(this.#memory, at) : null;
   }
-  /** A compound is all its children; a plane has no triangles. Null: there is no such shape. */
+  /** A compound is all its children; a plane has no triangles. Null: there is no such shape, or it needs more than
+   * 2,000,000 vertices. */
   triangles(shape: number): Triangles | null {
     const L = C.TrianglesLayout, m = this.#memory, at = this.#sized(L.sizeof);
     const count = this.#c.orrery_scene_shape_triangles(this.#scene, shape, at);

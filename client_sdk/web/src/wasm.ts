@@ -1,5 +1,6 @@
 // The WebAssembly module: how it is loaded, what it exports, and views into its memory that survive its growth.
 import { LAYOUT } from './layout.js';
+import type { unpack } from './unpack.js';
 
 /** Where the module comes from: a URL, a path (Node), its bytes, or a compiled module. */
 export type WasmSource = string | URL | ArrayBuffer | Uint8Array<ArrayBuffer> | WebAssembly.Module;
@@ -161,9 +162,8 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await answer.arrayBuffer());
 }
 
-/** Loads a module and checks that its structs are those of layout.ts. `decompress` is for replays: of a Zstandard
- * frame. */
-export async function load(source: WasmSource, decompress?: (frame: Uint8Array) => Uint8Array): Promise<Memory> {
+/** Loads a module and checks that its structs are those of layout.ts. `unpackFrame` is for replays: see unpack.ts. */
+export async function load(source: WasmSource, unpackFrame?: typeof unpack): Promise<Memory> {
   const module = await compile(source);
   // Of WASI the module has what an assertion that fails needs to say so; of its own, a clock for a mirror's rollbacks.
   let memory: Memory | undefined;
@@ -179,17 +179,16 @@ export async function load(source: WasmSource, decompress?: (frame: Uint8Array) 
     console.error(text.trimEnd());
     return 0;
   };
-  const unpack = (frame: number, size: number, out: number, outSize: number): number => {
+  const unpackTo = (frame: number, size: number, out: number, outSize: number): number => {
     try {
-      const plain = decompress?.(memory!.bytes.slice(frame, frame + size));
-      if (plain?.length !== outSize) return 0;
-      memory!.bytes.set(plain, out);
-      return 1;
+      const { bytes } = memory!;
+      return unpackFrame?.(bytes.subarray(frame, frame + size), bytes.subarray(out, out + outSize)) ? 1 : 0;
     } catch {
       return 0;
     }
   };
-  const known: Record<string, (...args: any[]) => number> = { fd_write: write, now_ms: () => performance.now(), unpack };
+  const known: Record<string, (...args: any[]) => number> = { fd_write: write, now_ms: () => performance.now(),
+    unpack: unpackTo };
   const imports: WebAssembly.Imports = {};
   for (const { module: from, name } of WebAssembly.Module.imports(module))
     (imports[from] ??= {})[name] = known[name] ?? (() => 52);  // ENOSYS
