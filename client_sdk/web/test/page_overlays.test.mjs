@@ -80,7 +80,7 @@ test('the inspector tells of contacts, joints, mass, sleep and the error', { ski
   assert.match(text, /state\s+(asleep|awake)/);
   assert.match(text, /mass\s+\d+(\.\d+)? kg/);
   assert.match(text, /contacts\s+1: ground \d+\.\d\d N s/);
-  assert.match(text, /joints\s+2: hinge to chassis/);
+  assert.match(text, /joints\s+2: hinge to rover\/chassis/);
   assert.match(text, /server\s+\d+\.\d mm/);
   assert.doesNotMatch(text, /\bage\b/);
   await toggle('bounds');
