@@ -26,9 +26,9 @@ struct Room::Client {
 
     // What it is sent in a tick, besides what waits in its session.
     struct Plan {
-        const protocol::KeyFrame* key_frame = nullptr;          // null: none
+        const protocol::KeyFrame* key_frame = nullptr;                       // null: none
         std::optional<std::span<const protocol::SharedBytes>> mirror_state;  // empty: the world is too large
-        bool tick_commands = false;                             // of the last ticks, beside the stream
+        bool tick_commands = false;                                          // of the last ticks, beside the stream
         bool snapshot = false;
         std::size_t unsent = 0;  // of its stream: see protocol::StreamSink
     };
