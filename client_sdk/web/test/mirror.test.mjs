@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { Client } from '../dist/client.js';
+import { Client, SlowNetwork } from '../dist/client.js';
 import { load } from '../dist/wasm.js';
 import { PACKAGE, ROOT, Server, until } from './server.mjs';
 
@@ -37,6 +37,41 @@ test('a mirror of a driven room has the hashes of the server', async () => {
     assert.ok(client.ownBody() !== null);
   } finally {
     client?.close();
+    await server.stop();
+  }
+});
+
+// ORRERY_MIRROR_SECONDS=600 is what is promised.
+test('mirrors of two drivers on a slow network have the hashes of the server', async (t) => {
+  const seconds = Number(process.env.ORRERY_MIRROR_SECONDS ?? 10);
+  const server = await Server.start({ options: ['--allow-mirror'] });
+  const clients = [];
+  let steering;
+  try {
+    for (let i = 0; i < 2; ++i) {
+      const network = new SlowNetwork({ rttMs: 100, jitterMs: 20, loss: 0.05 });
+      const mirror = { wasm, mode: 'mirror', prediction: {}, WebSocket: network.WebSocket };
+      clients.push(await Client.connect({ ...server.options, ...mirror }));
+    }
+    let turn = 0;
+    steering = setInterval(() => {
+      ++turn;
+      clients.forEach((client, i) => client.setControl([Math.sin(0.7 * turn + i), Math.sin(0.3 * turn + 2 * i)]));
+    }, 300);
+    await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+    for (const client of clients) {
+      const { hashesCompared, divergences, confirmedTick, rollbacks, ticksAgain, sumRollbackMs, maxRollbackMs, states } =
+        client.mirrorStats();
+      const mean = sumRollbackMs / Math.max(1, Number(rollbacks));
+      t.diagnostic(`${confirmedTick} ticks confirmed, ${hashesCompared} hashes compared, ${divergences} differ; ` +
+        `${rollbacks} rollbacks of ${(Number(ticksAgain) / Math.max(1, Number(rollbacks))).toFixed(1)} ticks, ` +
+        `mean ${mean.toFixed(2)}, longest ${maxRollbackMs.toFixed(1)} ms; ${states} states`);
+      assert.equal(divergences, 0n);
+      assert.ok(hashesCompared > BigInt(Math.floor(20 * seconds)), `${hashesCompared} hashes`);
+    }
+  } finally {
+    clearInterval(steering);
+    for (const client of clients) client.close();
     await server.stop();
   }
 });
