@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "counting_random.h"
 #include "input.h"
 #include "protocol/netcode/challenge_token.h"
 #include "protocol/netcode/connect_token.h"
@@ -21,19 +22,6 @@ namespace {
 
 constexpr std::uint64_t kProtocolId = 0x1122'3344'5566'7788u;
 constexpr std::uint64_t kUnixNow_s = 1'790'000'000;
-
-class CountingRandom final : public RandomSource {  // the same keys in every run
-  public:
-    void fill(MutableBytes out) override {
-        for (auto& byte : out) {
-            state_ = state_ * 1664525 + 1013904223;
-            byte = static_cast<std::uint8_t>(state_ >> 24);
-        }
-    }
-
-  private:
-    std::uint32_t state_ = 1;
-};
 
 class Postbox final : public DatagramSink {
   public:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "counting_random.h"
 #include "input.h"
 #include "protocol/netcode/connect_token.h"
 #include "protocol/netcode/insecure_token.h"
@@ -24,19 +25,6 @@ constexpr std::uint32_t kMaxClients = 3;
 constexpr StreamConnection kConnections = 6;  // open at once
 constexpr int kSteps = 100;
 constexpr int kPacketsAStep = 4;
-
-class CountingRandom final : public RandomSource {  // the same keys in every run
-  public:
-    void fill(MutableBytes out) override {
-        for (auto& byte : out) {
-            state_ = state_ * 1664525 + 1013904223;
-            byte = static_cast<std::uint8_t>(state_ >> 24);
-        }
-    }
-
-  private:
-    std::uint32_t state_ = 1;
-};
 
 TokenGateConfig gate_config() {
     TokenGateConfig config;

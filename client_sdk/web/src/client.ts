@@ -126,6 +126,7 @@ export class Client {
   readonly #struct: number;
   readonly #controls: number;
   readonly #samples: SampleArrays;
+  readonly #fillSamples = (at: number) => this.#c.orrery_web_sample(this.#client, performance.now(), at);
   readonly #look: Look;
   #socket: WebSocketLike | null = null;
   #streamNumber = 0;
@@ -145,7 +146,7 @@ export class Client {
     this.#struct = memory.allocate(SCRATCH_BYTES);
     this.#out = memory.allocate(16);
     this.#controls = memory.allocate(4 * C.CONTROL_CHANNELS);
-    this.#samples = new SampleArrays(memory, (at) => this.#c.orrery_web_sample(this.#client, performance.now(), at));
+    this.#samples = new SampleArrays(memory);
     memory.setU32(this.#event, C.EventLayout.sizeof);
     this.#c.orrery_client_config_init(this.#struct);
     this.#check(this.#c.orrery_client_create_stream(this.#struct, this.#out));
@@ -231,7 +232,7 @@ export class Client {
 
   /** All bodies as they are to be shown now, or null before the world is there. The same object each time. */
   sample(): Samples | null {
-    return this.#closed ? null : this.#samples.read();
+    return this.#closed ? null : this.#samples.read(this.#fillSamples);
   }
 
   /** Sends bytes to the room's program. A limit is an error, and nothing was sent. */

@@ -1,7 +1,8 @@
 // What there is to see in a world that the module steps: contacts, joints, and the state of bodies. Arrays are views
 // into the module's memory, as those of Samples: for use at once, the same objects each time.
 import * as C from './layout.js';
-import type { Samples } from './views.js';
+import { Table } from './table.js';
+import { SampleArrays, type Samples } from './views.js';
 import type { Memory } from './wasm.js';
 
 /** Entry i of each array, for i below `count`, belongs to contact i. */
@@ -75,72 +76,6 @@ export interface LookCalls {
   bodyState(id: bigint, out: number): number;
 }
 
-type Elements = { u8: Uint8Array; u32: Uint32Array; f32: Float32Array; u64: BigUint64Array };
-const BYTES = { u8: 1, u32: 4, f32: 4, u64: 8 };
-const ELEMENTS = { u8: Uint8Array, u32: Uint32Array, f32: Float32Array, u64: BigUint64Array };
-/** An array of a struct: its name here, the place of its pointer, the type, and how many there are of each entry. */
-type Column = [name: string, pointerAt: number, type: keyof Elements, each: number];
-interface Layout { sizeof: number; capacity: number; count: number; available: number }
-
-/** A struct of arrays in the module's memory, which grow as they must. */
-export class Table<T extends { count: number }> {
-  readonly #memory: Memory;
-  readonly #layout: Layout;
-  readonly #columns: Column[];
-  /** Of the struct. */
-  readonly at: number;
-  #arrays = 0;
-  #capacity = 0;
-  #views: T | null = null;
-
-  /** `columns`: those of 8 bytes first. */
-  constructor(memory: Memory, layout: Layout, columns: Column[]) {
-    this.#memory = memory;
-    this.#layout = layout;
-    this.#columns = columns;
-    this.at = memory.allocate(layout.sizeof);
-    memory.bytes.fill(0, this.at, this.at + layout.sizeof);
-  }
-
-  /** Null: `call` gives another status than OK. */
-  fill(call: (at: number) => number): T | null {
-    const m = this.#memory, { at } = this;
-    m.setU32(at, this.#layout.sizeof);
-    let status = call(at);
-    if (status === C.TOO_SMALL) {
-      this.#grow(m.u32(at + this.#layout.available));
-      status = call(at);
-    }
-    if (status !== C.OK) return null;
-    if (!this.#views || (this.#views as any)[this.#columns[0]![0]].buffer !== m.exports.memory.buffer) this.#view();
-    this.#views!.count = m.u32(at + this.#layout.count);
-    return this.#views;
-  }
-
-  #grow(wanted: number): void {
-    this.#memory.exports.free(this.#arrays);
-    this.#capacity = wanted + (wanted >> 1);
-    this.#arrays = this.#memory.allocate(this.#capacity * this.#columns.reduce((sum, [, , type, each]) => sum + BYTES[type] * each, 0));
-    this.#memory.setU32(this.at + this.#layout.capacity, this.#capacity);
-    this.#place((pointerAt, array) => this.#memory.setU32(this.at + pointerAt, array));
-    this.#views = null;
-  }
-  #place(each: (pointerAt: number, array: number, column: Column) => void): void {
-    let array = this.#arrays;
-    for (const column of this.#columns) {
-      each(column[1], array, column);
-      array += this.#capacity * BYTES[column[2]] * column[3];
-    }
-  }
-  #view(): void {
-    const views: any = { count: 0 };
-    this.#place((_, array, [name, , type, each]) => {
-      views[name] = new ELEMENTS[type](this.#memory.buffer, array, this.#capacity * each);
-    });
-    this.#views = views;
-  }
-}
-
 export class Look {
   readonly #memory: Memory;
   readonly #calls: LookCalls;
@@ -148,7 +83,7 @@ export class Look {
   readonly #contacts: Table<Contacts>;
   readonly #joints: Table<Joints>;
   readonly #marks: Table<Marks>;
-  readonly #samples: Table<Samples>;
+  readonly #samples: SampleArrays;
 
   constructor(memory: Memory, calls: LookCalls) {
     this.#memory = memory;
@@ -164,10 +99,7 @@ export class Look {
       ['anchors', B.anchors, 'f32', 6], ['forces', B.forces, 'f32', 1], ['torques', B.torques, 'f32', 1]]);
     this.#marks = new Table<Marks>(memory, D, [
       ['ids', D.ids, 'u64', 1], ['bounds', D.bounds, 'f32', 6], ['asleep', D.asleep, 'u8', 1]]);
-    const E = C.SamplesLayout;
-    this.#samples = new Table<Samples>(memory, E, [
-      ['ids', E.ids, 'u64', 1], ['positions', E.positions, 'f32', 3], ['orientations', E.orientations, 'f32', 4],
-      ['linearVelocities', E.linear_velocities, 'f32', 3], ['angularVelocities', E.angular_velocities, 'f32', 3]]);
+    this.#samples = new SampleArrays(memory);
   }
 
   contacts(body: bigint): Contacts | null {
@@ -180,12 +112,7 @@ export class Look {
     return this.#marks.fill((at) => this.#calls.marks(at));
   }
   samples(call: (at: number) => number): Samples | null {
-    const samples = this.#samples.fill(call);
-    if (!samples) return null;
-    samples.tick = this.#memory.f64(this.#samples.at + C.SamplesLayout.tick);
-    if (samples.indices?.buffer !== samples.ids.buffer)
-      samples.indices = new Uint32Array(samples.ids.buffer, samples.ids.byteOffset, 2 * samples.ids.length);
-    return samples;
+    return this.#samples.read(call);
   }
   bodyState(id: bigint): BodyState | null {
     const L = C.BodyStateLayout, m = this.#memory, at = this.#struct;

@@ -47,9 +47,10 @@ export class Player {
   readonly #file: number;
   readonly #struct: number;
   readonly #samples: SampleArrays;
+  readonly #fillSamples = (at: number) => this.#c.orrery_player_sample(this.#player, this.#part, at);
+  #part = 1;
   readonly #look: Look;
   #player: number;  // 0 once closed: then every function of the module does nothing
-  #part = 1;
 
   private constructor(memory: Memory, file: number, player: number) {
     this.#memory = memory;
@@ -57,7 +58,7 @@ export class Player {
     this.#file = file;
     this.#player = player;
     this.#struct = memory.allocate(SCRATCH_BYTES);
-    this.#samples = new SampleArrays(memory, (at) => this.#c.orrery_player_sample(this.#player, this.#part, at));
+    this.#samples = new SampleArrays(memory);
     this.#look = new Look(memory, {
       contacts: (body, out) => this.#c.orrery_player_contacts(this.#player, body, out),
       joints: (body, out) => this.#c.orrery_player_joints(this.#player, body, out),
@@ -127,7 +128,7 @@ export class Player {
   /** All bodies, `part` of the way from the tick before to the present one. The same object each time. */
   sample(part = 1): Samples | null {
     this.#part = part;
-    return this.#samples.read();
+    return this.#samples.read(this.#fillSamples);
   }
   body(id: BodyId): Body | null {
     const at = this.#sized(C.BodyLayout.sizeof);

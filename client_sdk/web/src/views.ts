@@ -1,5 +1,6 @@
 // What the structs of orrery/client.h are in JavaScript, for a client and for a player.
 import * as C from './layout.js';
+import { Table } from './table.js';
 import type { Memory } from './wasm.js';
 
 /** Names a body as long as it exists: index in the low 32 bits, generation in the high 32 bits. */
@@ -46,60 +47,27 @@ export function readBody(m: Memory, at: number): Body {
   };
 }
 
-const FLOATS_PER_BODY = 3 + 4 + 3 + 3;
-
-/** The arrays of an orrery_samples, which grow with the bodies. */
+/** The arrays of an orrery_samples. */
 export class SampleArrays {
   readonly #memory: Memory;
-  readonly #fill: (samples: number) => number;
-  readonly #at: number;
-  #arrays = 0;
-  #capacity = 0;
-  #samples: Samples | null = null;
+  readonly #table: Table<Samples>;
 
-  /** `fill` calls the function of the module that fills the struct. */
-  constructor(memory: Memory, fill: (samples: number) => number) {
-    this.#memory = memory;
-    this.#fill = fill;
-    this.#at = memory.allocate(C.SamplesLayout.sizeof);
-    memory.bytes.fill(0, this.#at, this.#at + C.SamplesLayout.sizeof);
-    memory.setU32(this.#at, C.SamplesLayout.sizeof);
-  }
-
-  /** Null: there is nothing to show. The same object each time. */
-  read(): Samples | null {
-    const at = this.#at, L = C.SamplesLayout;
-    let status = this.#fill(at);
-    if (status === C.TOO_SMALL) {
-      this.#makeRoom(this.#memory.u32(at + L.available));
-      status = this.#fill(at);
-    }
-    if (status !== C.OK && status !== C.TOO_SMALL) return null;
-    if (this.#samples?.positions.buffer !== this.#memory.exports.memory.buffer) this.#samples = this.#view();
-    this.#samples.count = this.#memory.u32(at + L.count);
-    this.#samples.tick = this.#memory.f64(at + L.tick);
-    return this.#samples;
-  }
-
-  #makeRoom(bodies: number): void {
-    this.#memory.exports.free(this.#arrays);
-    this.#capacity = Math.ceil(bodies * 1.25);
-    this.#arrays = this.#memory.allocate(this.#capacity * (8 + 4 * FLOATS_PER_BODY));
+  constructor(memory: Memory) {
     const L = C.SamplesLayout;
-    this.#memory.setU32(this.#at + L.capacity, this.#capacity);
-    let at = this.#arrays;
-    for (const [field, bytes] of [[L.ids, 8], [L.positions, 12], [L.orientations, 16], [L.linear_velocities, 12],
-                                  [L.angular_velocities, 12]] as const) {
-      this.#memory.setU32(this.#at + field, at);
-      at += bytes * this.#capacity;
-    }
-    this.#samples = null;
+    this.#memory = memory;
+    this.#table = new Table<Samples>(memory, L, [
+      ['ids', L.ids, 'u64', 1], ['positions', L.positions, 'f32', 3], ['orientations', L.orientations, 'f32', 4],
+      ['linearVelocities', L.linear_velocities, 'f32', 3], ['angularVelocities', L.angular_velocities, 'f32', 3]]);
   }
-  #view(): Samples {
-    const { buffer } = this.#memory, n = this.#capacity, at = this.#arrays;
-    const floats = (skip: number, each: number) => new Float32Array(buffer, at + n * (8 + 4 * skip), n * each);
-    return { count: 0, tick: 0, ids: new BigUint64Array(buffer, at, n), indices: new Uint32Array(buffer, at, 2 * n),
-             positions: floats(0, 3), orientations: floats(3, 4), linearVelocities: floats(7, 3),
-             angularVelocities: floats(10, 3) };
+
+  /** `fill` calls the function of the module that fills the struct. Null: there is nothing to show. The same object
+   * each time. */
+  read(fill: (samples: number) => number): Samples | null {
+    const samples = this.#table.fill(fill);
+    if (!samples) return null;
+    samples.tick = this.#memory.f64(this.#table.at + C.SamplesLayout.tick);
+    if (samples.indices?.buffer !== samples.ids.buffer)
+      samples.indices = new Uint32Array(samples.ids.buffer, samples.ids.byteOffset, 2 * samples.ids.length);
+    return samples;
   }
 }

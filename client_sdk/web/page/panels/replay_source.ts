@@ -1,22 +1,6 @@
 // A recording as something to look at: it plays by the clock, as far as the machine keeps up, and is verified by that.
-import type { Body, Samples, Shape } from '../../src/client.js';
-import type { Sight } from '../sight.js';
+import type { Body, Player, Samples, Shape, Verdict } from '../../src/player.js';
 import type { Shell, Source } from '../source.js';
-import type { Verdict } from './verdict.js';
-
-/** What is used of a Player. */
-export interface Recording extends Sight {
-  info(): { tick: number; firstTick: number; lastTick: number; tickRateHz: number };
-  step(ticks?: number): boolean;
-  seek(tick: number, ticksAtMost?: number): boolean;
-  check(bytes: number): boolean;
-  verdict(): Verdict;
-  sample(part?: number): Samples | null;
-  body(id: bigint): Body | null;
-  shape(index: number): Shape | null;
-  sceneBytes(): Uint8Array<ArrayBuffer>;
-  close(): void;
-}
 
 // Of a frame, stepping takes half: the picture goes on while a heavy recording is verified. After a pause of the page
 // (it was hidden) nothing is caught up.
@@ -26,7 +10,7 @@ const CHECKED_BYTES = 64 * 1024;  // a frame: damage ahead is found without step
 export class ReplaySource implements Source {
   readonly kind = 'replay';
   readonly name: string;
-  readonly player: Recording;
+  readonly player: Player;
   readonly firstTick: number;
   readonly lastTick: number;
   /** Of the recorded time; Infinity: as fast as it goes. */
@@ -39,7 +23,7 @@ export class ReplaySource implements Source {
   #owedTicks = 0;
   #checks = true;
 
-  constructor(player: Recording, name: string, cursor: Shell['cursor']) {
+  constructor(player: Player, name: string, cursor: Shell['cursor']) {
     const { tick, firstTick, lastTick, tickRateHz } = player.info();
     this.player = player;
     this.name = name;

@@ -1,15 +1,6 @@
 // What the comparison of a recording's hashes has shown, said as plainly as the result of a test.
+import type { Verdict } from '../../src/player.js';
 
-export interface Verdict {
-  state: 'sameSoFar' | 'same' | 'endMissing' | 'differs' | 'damaged';
-  ticksEqual: number;
-  /** The first one that was found. */
-  difference: { tick: number; part: string; recorded: bigint; found: bigint } | null;
-  /** The byte of the file: damaged there, or cut off there. */
-  brokenAt: number | null;
-  /** In English; '' if there is nothing to add. */
-  text: string;
-}
 /** `mark` says it without colour. */
 export interface Said { mark: '✔' | '✘' | '…' | '!'; kind: 'good' | 'bad' | 'open'; text: string; more: string }
 
