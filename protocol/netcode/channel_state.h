@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "protocol/netcode/byte_queue.h"
 #include "protocol/netcode/rate_control.h"
@@ -115,6 +116,7 @@ struct Channel::State {
     double unreliable_charge_bytes = 0.0;  // that unreliable messages may still take from it
     bool allowance_started = false;
     TimeNs allowance_at = 0, losses_found_at = 0;
+    std::optional<TimeNs> heard_until;
     unsigned backoff = 0;   // doublings of the loss delay while nothing is acknowledged
     SmoothedTime rtt;       // without the time that the peer waited before it acknowledged
     SmoothedTime ack_time;  // with that time; it decides when a packet is lost

@@ -125,6 +125,7 @@ TimeNs Channel::State::loss_delay() const {
 }
 
 void Channel::State::find_losses(TimeNs now) {
+    now = std::min(now, heard_until.value_or(now));
     if (config.lossless || now == losses_found_at) return;
     losses_found_at = now;
     const TimeNs delay = loss_delay();
@@ -352,6 +353,7 @@ bool Channel::quiet(TimeNs now) const { return state_->quiet(now); }
 TimeNs Channel::unacknowledged_for(TimeNs now) const {
     return state_->ack_awaited ? now - std::min(now, state_->ack_awaited_since) : 0;
 }
+void Channel::heard_until(TimeNs now) { state_->heard_until = now; }
 double Channel::rate_bytes_per_s() const { return state_->rate.bytes_per_s(); }
 ChannelError Channel::error() const { return state_->error; }
 const ChannelStats& Channel::stats() const { return state_->stats; }

@@ -147,6 +147,9 @@ class Channel {
     // end that gives the connection up. It may be written again, since nothing tells whether it arrives.
     std::size_t write_last_word(TimeNs now, Bytes message, std::span<std::uint8_t, kMaxPayloadBytes> out);
 
+    // All that arrived before `now` has been read: an acknowledgement that is not there by then is late. An end that
+    // writes long after it read says so at each read; without that, the time of writing counts.
+    void heard_until(TimeNs now);
     // False: the channel has failed (`error()` names it), now or before.
     bool read_packet(Bytes packet, TimeNs now);
 

@@ -66,6 +66,7 @@ void ServerSession::process(std::uint64_t tick, TimeNs start_of_next_tick, TimeN
                             TimeNs now) {
     joins_ = joins;
     now_ = now;
+    channel_.heard_until(now);
     Bytes message;
     for (std::uint32_t i = 0; i < kMaxMessagesPerTick && channel_.pop_reliable(message); ++i)
         handle_reliable(message, now);

@@ -288,6 +288,7 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     config.netcode = netcode_config(s.config, *key, local);
     config.target = s.config.target;
     config.executor = s.pool ? &*s.pool : nullptr;
+    if (s.network) config.clock = &NetworkThread::now;
     config.rig_device = s.rigs.device.get();
     config.history_ticks = s.config.history_ticks;
     config.hold_seat_ticks = static_cast<std::uint64_t>(std::ceil(s.config.hold_seat_s * double{def.tick_rate_hz}));

@@ -62,6 +62,7 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     if (!netcode) return netcode.error();
     room->netcode_ = std::move(netcode).value();
     room->executor_ = config.executor;
+    room->clock_ = config.clock;
     room->hold_seat_ticks_ = config.hold_seat_ticks;
     room->token_lifetime_s_ = config.token_lifetime_s;
     room->clients_.resize(room->netcode_->max_clients());

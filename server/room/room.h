@@ -57,6 +57,9 @@ struct RoomConfig {
     // Clients may mirror the room. They get its scene, the state of its world, and the commands of all players, so that
     // nothing of the world is hidden from them: create() refuses it where `serve_scene` is off.
     bool allow_mirror = false;
+    // Reads the clock of `now` when a packet is written, which a long step separates from the start of the tick: round
+    // trips are counted from there. Called by the executor's threads. Null: packets are written at `now`.
+    protocol::TimeNs (*clock)() = nullptr;
     protocol::StreamSink* streams = nullptr;  // for clients over streams; outlives the room; null: there are none
 };
 
@@ -244,6 +247,7 @@ class Room {
 
     std::unique_ptr<sim::World> world_;
     sim::Executor* executor_ = nullptr;
+    protocol::TimeNs (*clock_)() = nullptr;
     std::unique_ptr<Recorder> recorder_;
     std::optional<Error> recording_error_;
     std::unique_ptr<protocol::NetcodeServer> netcode_;

@@ -101,6 +101,7 @@ void Room::write(Client& client, TimeNs now) const {
 void Room::seal(Client& client, TimeNs now) const {
     const bool stream = client.transport == Transport::streams;
     const auto takes_more = [&] { return !stream || client.plan.unsent + client.packets.bytes() <= kMaxUnsentBytes; };
+    if (clock_) now = std::max(now, clock_());
     std::array<std::uint8_t, kMaxPayloadBytes> packet;
     for (std::uint32_t i = 0; i < kMaxPacketsPerClientTick && takes_more(); ++i) {
         const std::size_t size = client.session.write_packet(now, packet);

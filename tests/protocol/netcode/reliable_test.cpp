@@ -147,6 +147,34 @@ TEST_CASE("a link that goes down for seconds neither floods nor loses a message"
     CHECK(pair.client.reliable[0] == message);
 }
 
+TEST_CASE("what an end that is busy for long cannot have read yet does not count as lost") {
+    struct Arrived {
+        Message packet;
+        TimeNs at;
+    };
+    for (const bool says : {true, false}) {
+        ChannelPair pair(7, {.delay = 5 * kNsPerMs});
+        pair.server.channel.send_reliable(Message(100'000));
+        std::vector<Arrived> arrived;
+        for (int tick = 0; tick < 20; ++tick) {  // that last 200 ms each, without a pause between them
+            for (const Arrived& each : arrived) pair.server.channel.read_packet(each.packet, each.at);
+            arrived.clear();
+            if (says) pair.server.channel.heard_until(pair.now);
+            for (int i = 0; i < 100; ++i) {
+                pair.now += 2 * kNsPerMs;
+                pair.network.advance(pair.now);
+                pair.read(pair.client);
+                pair.write(pair.client);
+                SimDatagram datagram;
+                while (pair.server.endpoint.receive(datagram)) arrived.push_back({datagram.bytes, pair.now});
+            }
+            pair.write(pair.server);
+        }
+        CHECK((pair.server.channel.stats().packets_lost == 0) == says);
+        CHECK(pair.client.reliable.size() == (says ? 1 : 0));
+    }
+}
+
 TEST_CASE("a hundred thousand packets: sequence numbers wrap, order holds, memory stays bounded") {
     ChannelPair pair(
         7, {.loss = 0.05, .duplicate = 0.02, .reorder = 0.02, .delay = 20 * kNsPerMs, .jitter = 10 * kNsPerMs});
