@@ -48,7 +48,7 @@ leg() {
         failed_legs+=("$name")
         [ $status -eq 124 ] && echo "leg $name: stopped after $limit_s s" >>"$log"
         printf 'FAILED  %4d s  %d passed, %d failed, %d skipped: %s\n' $((SECONDS - start)) "$p" "$f" "$s" "$log"
-        grep -nE 'error:|ERROR:|FAILED|\*\*\*|CHECK.*is NOT|runtime error|gate: ' "$log" | head -20 | sed 's/^/    /'
+        grep -nE '^not ok|error:|ERROR:|FAILED|\*\*\*|CHECK.*is NOT|runtime error|gate: ' "$log" | head -20 | sed 's/^/    /'
         tail -n 25 "$log" | sed 's/^/    | /'
     fi
     [ "$f" -eq 0 ]

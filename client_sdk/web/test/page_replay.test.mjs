@@ -1,10 +1,15 @@
 // A recording in the page, in a headless Chromium, while no server runs: it is verified, scrubbed, and named if
 // damaged.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { Client } from '../dist/client.js';
 import { Browser, Server, WITH_PAGE, cannot, until } from './page_driver.mjs';
+import { ORRERY } from './server.mjs';
 
 const skip = cannot();
 const SECONDS = 5;
@@ -73,6 +78,22 @@ test('it is scrubbed and stepped', { skip }, async () => {
   await until('a tick back', async () => (await tick()) === middle);
   await until('the picture is another', async () => (await browser.look(end, await page.middle()))[1].differ > 0.002);
   assert.match(await verdict(), new RegExp(`same: ${last - first} of ${last - first} ticks`));
+});
+
+test('a recording of another engine differs, with its tick and subsystem', { skip }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'orrery-')), from = join(folder, 'from.orr'), to = join(folder, 'to.orr');
+  try {
+    writeFileSync(from, recording);
+    execFileSync(join(dirname(ORRERY), 'change_replay'), [from, to, '111']);
+    await page.drop('differs.orr', readFileSync(to));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  await page.locator('.replay-bar select').selectOption({ label: 'as fast as it goes' });
+  await verdictMatches('the difference', /✘\s*DIFFERS at tick 111 in contacts/);
+  await until('it goes on to the end', async () => (await tick()) === (await page.ask(({ shell }) => shell.source().lastTick)));
+  assert.match(await verdict(), /recorded [0-9a-f]{16}, found [0-9a-f]{16}/);
+  await page.keep('differs');
 });
 
 test('a damaged recording is named with its place', { skip }, async () => {
