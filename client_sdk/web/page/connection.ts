@@ -17,7 +17,8 @@ export type State =
   | { kind: 'ended'; text: string; advice: string; again: boolean };
 
 const TOO_LARGE = 'This world is too large to be simulated in a page';
-class TooLarge extends Error {}
+const TOO_SLOW = `The world was not simulated here within ${MIRROR_WAIT_MS / 1000} s: machine or network are busy`;
+class NoMirror extends Error {}
 
 export class LiveSource implements Live {
   readonly kind = 'live';
@@ -103,8 +104,8 @@ export class Connection {
   }
   #joining(client: Client, since: number): void {
     this.#onState({ kind: 'joining', text: `Joining ${client.session()?.sceneName ?? ''}` });
-    if (client.stats().bytesReceived > MIRROR_BYTES || performance.now() - since > MIRROR_WAIT_MS)
-      throw new TooLarge();
+    if (client.stats().bytesReceived > MIRROR_BYTES) throw new NoMirror(TOO_LARGE);
+    if (performance.now() - since > MIRROR_WAIT_MS) throw new NoMirror(TOO_SLOW);
   }
   #take(client: Client): void {
     this.#client = client;
@@ -135,7 +136,7 @@ export class Connection {
 
 /** Null: the error is of another kind, and snapshots would not come about either. */
 function whyNoMirror(error: unknown): string | null {
-  if (error instanceof TooLarge) return TOO_LARGE;
+  if (error instanceof NoMirror) return error.message;
   if (!(error instanceof ConnectionError)) return null;
   if (error.reason === C.END_WORLD_TOO_LARGE) return TOO_LARGE;
   const refused = error.reason === C.END_MIRROR || (error.reason === C.END_REFUSED && /mirror/.test(error.message));
