@@ -29,9 +29,10 @@ Collision::~Collision() = default;
 void Collision::forget_bodies() { impl_->broad.forget_bodies(); }
 
 void Collision::update_bounds(const Bodies& bodies, std::span<const Shape> shapes, float dt_s,
-                              float speculative_margin_m, Target target, Executor& executor) {
+                              float speculative_margin_m, Target target, Executor& executor, const Movers* movers) {
     impl_->dt_s = dt_s;
-    impl_->broad.update(bodies, shapes, dt_s, speculative_margin_m, checked(broad_kernels_for(target)), executor);
+    impl_->broad.update(bodies, shapes, dt_s, speculative_margin_m, checked(broad_kernels_for(target)), executor,
+                        movers);
 }
 
 bool Collision::find_pairs(const Bodies& bodies, PairFilter excluded, Target target, Executor& executor,

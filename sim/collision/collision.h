@@ -9,6 +9,7 @@
 
 #include "sim/base/tick_arena.h"
 #include "sim/bodies/bodies.h"
+#include "sim/bodies/movers.h"
 #include "sim/collision/general_phase.h"
 #include "sim/collision/manifold_store.h"
 #include "sim/shapes/shape.h"
@@ -29,9 +30,10 @@ class Collision {
     // Tight bounds of every body with a shape, 16 at a time: swept by its whole linear motion of the tick, grown by the
     // angular arc, of discrete ones up to the speculative margin, at least by half of it (bounds-inl.h says why this is
     // enough). Fixed bodies do not move, whatever their velocity record says. To be called first in a tick: the other
-    // two work on the bodies, shapes and dt_s of the last update.
+    // two work on the bodies, shapes and dt_s of the last update. `movers`: up to date, with all that was placed since
+    // the last update; null: every body is looked at.
     void update_bounds(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float speculative_margin_m,
-                       Target target, Executor& executor);
+                       Target target, Executor& executor, const Movers* movers = nullptr);
 
     // Exactly the pairs whose bounds overlap, of which at least one is dynamic, whose category and mask agree and which
     // `excluded` does not hold; in (a, b) order, in the arena. False, and `pairs` means nothing, if there are more than

@@ -22,11 +22,29 @@ std::uint8_t lowest_free(std::uint64_t taken, std::uint32_t lowest, std::uint32_
     return static_cast<std::uint8_t>(colour);
 }
 
+// Leaves what joints use. Where few bodies touch anything, only these are looked at.
+void forget_contacts(Colouring& colouring) {
+    const std::vector<std::uint64_t>& by_joints = colouring.used_by_joints;
+    if (colouring.joints_anew || colouring.used.size() != colouring.bodies) {
+        colouring.used.assign(by_joints.begin(), by_joints.end());
+        colouring.used.resize(colouring.bodies, 0);
+        colouring.touched.assign(colouring.bodies, 0);
+        colouring.joints_anew = false;
+    } else {
+        for (const std::uint32_t body : colouring.met) {
+            colouring.used[body] = by_joints.empty() ? 0 : by_joints[body];
+            colouring.touched[body] = 0;
+        }
+    }
+    colouring.met.clear();
+}
+
 }  // namespace
 
 void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::span<const std::uint32_t> taken,
                    Colouring& colouring) {
     std::vector<std::uint64_t>& used = colouring.used_by_joints;
+    colouring.joints_anew = colouring.joints_anew || !used.empty() || !taken.empty();
     used.assign(taken.empty() ? 0 : bodies.size(), 0);
     colouring.bodies = bodies.size();
     colouring.joints.resize(taken.size());
@@ -59,9 +77,7 @@ void colour_joints(const Bodies& bodies, std::span<const Joint> joints, std::spa
 void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
     resize_sparingly(colouring.contacts, contacts.size());
     colouring.colours = colouring.joint_colours;
-    colouring.used.assign(colouring.used_by_joints.begin(), colouring.used_by_joints.end());
-    colouring.used.resize(colouring.bodies, 0);
-    colouring.touched.assign(colouring.used.size(), 0);
+    forget_contacts(colouring);
     std::uint64_t* const used = colouring.used.data();
     std::uint8_t* const touched = colouring.touched.data();
     std::vector<std::uint32_t>& against_fixed = colouring.against_fixed;
@@ -71,7 +87,10 @@ void colour_contacts(std::span<const Contact> contacts, Colouring& colouring) {
         const Contact& c = contacts[i];
         colouring.contacts[i] = kNoColour;
         ORRERY_ASSERT(c.a != c.b && c.a < colouring.bodies && c.b < colouring.bodies);
-        touched[c.a] = touched[c.b] = 1;
+        for (const std::uint32_t body : {c.a, c.b}) {
+            if (touched[body] == 0) colouring.met.push_back(body);
+            touched[body] = 1;
+        }
         colouring.any_thin |= c.thin;
         if (c.points == 0) continue;
         if (!(c.dynamic_a && c.dynamic_b)) {

@@ -31,9 +31,11 @@ struct Colouring {
     std::uint32_t joint_colours = 0;             // of these by joints
     std::uint32_t bodies = 0;                    // as colour_joints saw them
     std::vector<std::uint64_t> used_by_joints;   // by body, a bit a colour; empty: none
-    std::vector<std::uint64_t> used;             // scratch
+    std::vector<std::uint64_t> used;             // by body: by joints and contacts
     std::vector<std::uint32_t> against_fixed;    // scratch: such contacts
     std::vector<std::uint8_t> touched;           // by body: in some contact, whatever its colour
+    std::vector<std::uint32_t> met;              // bodies of the contacts, each once
+    bool joints_anew = true;                     // used_by_joints is another one since contacts were coloured
     bool any_thin = false;                       // of the contacts
 };
 

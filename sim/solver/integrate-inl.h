@@ -29,18 +29,24 @@ ORRERY_FN std::uint32_t mass_row_of(const StepContext& context, std::uint32_t bo
     return context.mass_of[body] * 2;
 }
 
-// Sixteen bodies in a row: index `first` and on. Rows past the end read the world and are not written.
+// Sixteen bodies one behind the other in StepContext::rows, from `first` on. Rows past the end read the world and are
+// not written.
 struct BodyGroup {
     std::uint32_t rows[kBundleLanes], mass_rows[kBundleLanes];
     std::uint32_t dynamic_bits = 0, moving_bits = 0;  // awake; moving: dynamic or kinematic
 
     ORRERY_FN BodyGroup(const StepContext& context, std::uint32_t first) {
-        const std::uint32_t count =
-            context.body_count - first < kBundleLanes ? context.body_count - first : kBundleLanes;
-        for (std::uint32_t k = 0; k < kBundleLanes; ++k) rows[k] = k < count ? first + k : kWorldBody;
+        const std::uint32_t count = context.row_count - first < kBundleLanes ? context.row_count - first : kBundleLanes;
+        const std::uint32_t* const given = context.rows + first;
+        for (std::uint32_t k = 0; k < kBundleLanes; ++k) rows[k] = k < count ? given[k] : kWorldBody;
         for (std::uint32_t k = 0; k < kBundleLanes; ++k) mass_rows[k] = mass_row_of(context, rows[k]);
         std::uint64_t flags[kBundleLanes / 8] = {};  // a byte a body; bit 0 of each is looked at
-        std::memcpy(flags, context.flags + first, count);
+        if (given[count - 1] - given[0] == count - 1) {
+            std::memcpy(flags, context.flags + given[0], count);
+        } else {
+            for (std::uint32_t k = 0; k < count; ++k)
+                flags[k / 8] |= std::uint64_t{context.flags[given[k]]} << (8 * (k % 8));
+        }
         for (std::uint32_t k = 0; k < kBundleLanes / 8; ++k) {
             const std::uint64_t awake = ~flags[k] >> kAsleepBit, dynamic = flags[k] >> kDynamicBit,
                                 kinematic = flags[k] >> kKinematicBit;

@@ -1,5 +1,5 @@
-// The solver's work on lanes: one constant table a target. A kernel goes over a range of bundles or of bodies; ranges
-// that run at the same time share no dynamic body.
+// The solver's work on lanes: one constant table a target. A kernel goes over a range of bundles or of
+// StepContext::rows; ranges that run at the same time share no dynamic body.
 #pragma once
 
 #include "sim/bodies/bodies.h"
@@ -23,10 +23,12 @@ struct StepContext {
     const std::uint32_t* mass_of;  // by body index: row of `mass`
     const std::uint8_t* flags;
     std::uint32_t body_count;
-    const Vec3 *force, *torque;   // by body index, or null
-    const std::uint8_t* touched;  // by body index: 1 where a contact is; null: none is
-    const std::uint8_t* thin;     // by body index: Bodies::thin
-    const LongAxis* start;        // by body index, when the tick began; null: no thin body is touched
+    const Vec3 *force, *torque;           // by body index, or null
+    const std::uint8_t* touched;          // by body index: 1 where a contact is; null: none is
+    const std::uint8_t* thin;             // by body index: Bodies::thin
+    const LongAxis* start;                // by body index, when the tick began; null: no thin body is touched
+    const std::uint32_t* rows = nullptr;  // bodies, ascending: of these body kernels move those that `flags` name
+    std::uint32_t row_count = 0;
 };
 
 // Bundles of one kind lie `stride` bytes apart: forms that several kinds share see the part that they have in common.

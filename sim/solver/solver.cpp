@@ -31,7 +31,7 @@ constinit const std::array<std::uint32_t, kKindCount> kBundleBytes{
 constinit const std::uint32_t kMostContactBytes = sizeof(ContactBundle);
 namespace {
 
-constexpr std::uint32_t kBodyBlock = 128;  // bodies a worker takes at a time; a multiple of the lanes of a bundle
+constexpr std::uint32_t kBodyBlock = 128;  // rows a worker takes at a time; a multiple of the lanes of a bundle
 constexpr std::uint32_t kSharedFrom =
     4;  // blocks in some phase: fewer are done sooner than workers have been told of them
 constexpr std::size_t kPhasesAtOnce = 1024;
@@ -143,14 +143,16 @@ struct Solver::Impl {
     Executor* executor = nullptr;
     TickArena own_arena;                     // where the input gives none
     std::vector<std::uint32_t> every_joint;  // where the input names none
-    std::vector<std::uint32_t> busy_blocks;  // of bodies, with one that moves
+    Movers own_movers;                       // the same
+    const Movers* movers = nullptr;
+    std::vector<std::uint32_t> some_movers;  // that the input's flags say are to be moved
     std::vector<Contact> contacts;           // by manifold
     bool any_bounces = false;
 
     // What the joints' bundles were built of.
     std::uint64_t built_epoch = 0;  // 0: not to be kept
     std::vector<std::uint32_t> built_joints;
-    std::vector<std::uint8_t> built_flags;
+    std::uint64_t built_movers = 0;
     // The bundles hold what the last step left: all but what has news, and is refreshed for all but what has moved
     // since.
     bool joints_stay = false;
@@ -159,15 +161,17 @@ struct Solver::Impl {
     std::vector<std::uint8_t> moved;  // by body
     std::span<std::uint8_t> joint_news;
 
-    bool built_of(std::uint64_t epoch, const Bodies& bodies, std::span<const std::uint32_t> taken) const {
-        return epoch != 0 && epoch == built_epoch && std::ranges::equal(taken, built_joints) &&
-               std::ranges::equal(bodies.flags, built_flags);
+    bool built_of(std::uint64_t epoch, std::span<const std::uint32_t> taken) const {
+        return epoch != 0 && epoch == built_epoch && movers->epoch() == built_movers &&
+               std::ranges::equal(taken, built_joints);
     }
     void remember(std::uint64_t epoch, const Bodies& bodies, std::span<const std::uint32_t> taken) {
         built_epoch = layout.joints_may_stay() ? epoch : 0;
         if (built_epoch == 0) return;
         built_joints.assign(taken.begin(), taken.end());
-        built_flags.assign(bodies.flags.begin(), bodies.flags.end());
+        built_movers = movers->epoch();
+        moved.assign(bodies.size(), 0);
+        last_pose.resize(bodies.size());
     }
 
     void read_contacts(const Bodies& bodies) {
@@ -206,12 +210,19 @@ struct Solver::Impl {
     bool is_near(std::uint32_t body) const { return body < near.size() && near[body] != 0; }
     bool is_surface(std::uint32_t manifold) const { return !surfaces.empty() && !surfaces[manifold].plain(); }
     bool is_of_rig(std::uint32_t body) const { return body < rig_of.size() && rig_of[body] != kNone; }
-    // Which bodies are not where the last step left them, or as hard to turn.
+    template <class Work>
+    void each_mover(const Work& work) {
+        const std::span<const std::uint32_t> list = movers->list();
+        for_chunks(*executor, static_cast<std::uint32_t>(list.size()), kPosesPerTask,
+                   [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+                       for (const std::uint32_t i : list.subspan(begin, end - begin)) work(i);
+                   });
+    }
+    // Which bodies are not where the last step left them, or as hard to turn. Others than movers stay where they are
+    // while joints stay, unless a command placed them, which is news of their joints.
     void find_moved(const Bodies& bodies) {
-        moved.resize(bodies.size());
-        for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            for (std::uint32_t i = begin; i < end; ++i)
-                moved[i] = is_of_rig(i) || std::memcmp(&bodies.pose[i], &last_pose[i], sizeof(PoseRecord)) != 0;
+        each_mover([&](std::uint32_t i) {
+            moved[i] = is_of_rig(i) || std::memcmp(&bodies.pose[i], &last_pose[i], sizeof(PoseRecord)) != 0;
         });
     }
     const LongAxis* long_axes(const Bodies& bodies, TickArena& arena) {
@@ -223,10 +234,7 @@ struct Solver::Impl {
         return all;
     }
     void remember_poses(const Bodies& bodies) {
-        last_pose.resize(bodies.size());
-        for_chunks(*executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            std::copy(bodies.pose.begin() + begin, bodies.pose.begin() + end, last_pose.begin() + begin);
-        });
+        each_mover([&](std::uint32_t i) { last_pose[i] = bodies.pose[i]; });
     }
     // Whether a bundle of joints is as prepare would make it.
     bool stands(Kind kind, const BundleHead& head) const {
@@ -308,13 +316,12 @@ struct Solver::Impl {
         }
     }
     void body_work(std::uint32_t index, const Job& job) {
-        const std::uint32_t begin = busy_blocks[index] * kBodyBlock;
-        job.body_pass(context, begin, std::min(begin + kBodyBlock, context.body_count));
+        const std::uint32_t begin = index * kBodyBlock;
+        job.body_pass(context, begin, std::min(begin + kBodyBlock, context.row_count));
     }
     void begin_tick_work(std::uint32_t index, const Job& job) {
-        const std::uint32_t begin = busy_blocks[index] * kBodyBlock,
-                            end = std::min(begin + kBodyBlock, context.body_count);
-        std::fill(context.delta + begin, context.delta + end, DeltaRecord{});
+        const std::uint32_t begin = index * kBodyBlock, end = std::min(begin + kBodyBlock, context.row_count);
+        for (std::uint32_t k = begin; k < end; ++k) context.delta[context.rows[k]] = {};
         job.body_pass(context, begin, end);
     }
 
@@ -343,16 +350,25 @@ struct Solver::Impl {
     }
     void all_bodies(BodyKernel kernel, void (Impl::*work)(std::uint32_t, const Job&) = &Impl::body_work) {
         jobs.push_back({work, nullptr, kernel});
-        add_phase(0, static_cast<std::uint32_t>(busy_blocks.size()));
+        add_phase(0, chunk_count(context.row_count, kBodyBlock));
     }
-    void find_busy_blocks() {
-        busy_blocks.clear();
-        for (std::uint32_t begin = 0; begin < context.body_count; begin += kBodyBlock) {
-            const std::uint32_t end = std::min(begin + kBodyBlock, context.body_count);
-            if (std::any_of(context.flags + begin, context.flags + end,
-                            [](std::uint8_t f) { return (f & (kBodyDynamic | kBodyKinematic)) != 0; }))
-                busy_blocks.push_back(begin / kBodyBlock);
+    void choose_rows(const StepInput& input, const Bodies& bodies) {
+        movers = input.movers;
+        if (movers == nullptr) {
+            own_movers.note_all();
+            own_movers.update(bodies);
+            movers = &own_movers;
         }
+        std::span<const std::uint32_t> rows = movers->list();
+        if (!input.flags.empty()) {
+            some_movers.clear();
+            for (const std::uint32_t i : rows) {
+                if (input.flags[i] != 0) some_movers.push_back(i);
+            }
+            rows = some_movers;
+        }
+        context.rows = rows.data();
+        context.row_count = static_cast<std::uint32_t>(rows.size());
     }
 };
 
@@ -419,7 +435,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     TickArena& arena = input.arena ? *input.arena : s.own_arena;
     arena.reset();
     s.context = make_step_context(input, bodies);
-    s.find_busy_blocks();
+    s.choose_rows(input, bodies);
     if (input.joints == nullptr) {
         s.every_joint.resize(joints.size());
         std::iota(s.every_joint.begin(), s.every_joint.end(), 0u);
@@ -440,7 +456,7 @@ SolverStats Solver::step(const StepInput& input, Bodies& bodies, std::span<Joint
     };
 
     stage(Stage::colouring, [&] {
-        const bool built = s.built_of(input.joint_epoch, bodies, taken), were_contacts = !s.contacts.empty();
+        const bool built = s.built_of(input.joint_epoch, taken), were_contacts = !s.contacts.empty();
         const bool same_step = std::memcmp(&s.last_step, &s.context.step, sizeof(StepConstants)) == 0;
         s.joints_stay = built && same_step && !taken.empty() && !input.joint_news.empty();
         s.read_contacts(bodies);

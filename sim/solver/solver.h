@@ -9,6 +9,7 @@
 
 #include "sim/base/tick_arena.h"
 #include "sim/bodies/bodies.h"
+#include "sim/bodies/movers.h"
 #include "sim/collision/manifold.h"
 #include "sim/solver/joint.h"
 #include "sim/solver/last_colour.h"
@@ -27,7 +28,8 @@ struct StepInput {
         nullptr;  // reset when the step begins, so that nothing in it may be in use; null: the solver's own
     std::span<const Vec3> force, torque;  // by body index, N and N m, constant over the tick; empty: none
     std::span<const std::uint8_t> flags;  // by body: BodyFlag of those that are to be moved; empty: Bodies::flags
-    // Changes whenever a joint comes or goes, or may have: while it, the bodies' flags and `joints` stay, the joints'
+    const Movers* movers = nullptr;       // up to date; null: unknown, as if all of them were new
+    // Changes whenever a joint comes or goes, or may have: while it, the movers' epoch and `joints` stay, the joints'
     // bundles are those of the last step. 0: unknown.
     std::uint64_t joint_epoch = 0;
     std::span<std::uint8_t>
@@ -44,7 +46,7 @@ struct StepInput {
         rig_of;  // by body, or fewer, not kNone: `last` may give it another inertia in each step, where it is
 };
 
-// What the kernels see of it.
+// What the kernels see of it, but for the rows of bodies.
 StepContext make_step_context(const StepInput& input, Bodies& bodies);
 
 struct SolverStats {

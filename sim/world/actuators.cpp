@@ -171,8 +171,14 @@ void drive_actuators(Core& core) {
 }
 
 void finish_actuators(Core& core) {
-    for (const KinematicDrive& drive : core.drives) set_position(core.state.bodies.pose[drive.body], drive.target);
-    for (const KinematicTarget& target : core.targets) set_pose(core.state.bodies.pose[target.body], target.pose);
+    for (const KinematicDrive& drive : core.drives) {
+        set_position(core.state.bodies.pose[drive.body], drive.target);
+        note_placed(core, drive.body);
+    }
+    for (const KinematicTarget& target : core.targets) {
+        set_pose(core.state.bodies.pose[target.body], target.pose);
+        note_placed(core, target.body);
+    }
 }
 
 }  // namespace orrery::sim

@@ -230,6 +230,7 @@ class Applier {
         set_velocity(bodies.velocity[i], linear, angular);
         bodies.inertia[i] = ref::world_inertia(bodies.mass(i), bodies.pose[i]);
         bodies.flags[i] = static_cast<std::uint8_t>(bodies.flags[i] & ~kBodyTargeted);
+        note_placed(core_, i);
         wake_neighbours(core_, i);
         chill(i);
     }
@@ -441,6 +442,7 @@ class Applier {
         apply_settings(core_, state_, settings);
         Bodies& bodies = state_.bodies;
         bodies.flags[i] = flags_of(c.type);
+        note_body(core_, i);
         bodies.slow_ticks[i] = 0;
         bodies.delta[i] = {};
         if (c.type == BodyType::fixed) bodies.velocity[i] = {};
@@ -690,6 +692,7 @@ void finish_targets(Core& core) {
         if ((bodies.flags[body] & kBodyTargeted) == 0 || again[body]) continue;
         bodies.flags[body] = static_cast<std::uint8_t>(bodies.flags[body] & ~kBodyTargeted);
         bodies.velocity[body] = {};
+        core.digests.motion.note(body);
     }
     core.targeted_before.clear();
 }

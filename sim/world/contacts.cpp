@@ -50,33 +50,41 @@ Bearing find_bearing(const Core& core, const Manifold& manifold, const KeptConta
     if (may_roll(core.shapes[shape], core.shapes[below]) && !ref::lies_flat(manifold)) return {};
     return ref::turns_slowly(bodies.velocity[above], core.shapes[shape].bounding_radius, gravity) ? bearing : Bearing{};
 }
-// Before the tick's manifolds are looked at: what stands already, for it neither gives way nor turns.
-void note_ground(Core& core) {
-    const Bodies& bodies = core.state.bodies;
-    core.stands = {core.arena.allocate<std::uint8_t>(bodies.size()), bodies.size()};
-    for (std::uint32_t i = 0; i < bodies.size(); ++i)
-        core.stands[i] = bodies.dynamic(i) ? bodies.asleep(i) : !ref::any(bodies.velocity[i].angular);
+// What stands by itself, for it neither gives way nor turns.
+bool is_ground(const Bodies& bodies, std::uint32_t body) {
+    return bodies.dynamic(body) ? bodies.asleep(body) : !ref::any(bodies.velocity[body].angular);
 }
 // What stands on ground, and on that, and so on, from each body to those on it: a function of the tick's contacts
 // alone, for what remembered that it stood would hold itself up. Arms of nothing else are held.
 void find_standing(Core& core) {
+    const Bodies& bodies = core.state.bodies;
     const auto count = static_cast<std::uint32_t>(core.bearings.size());
-    std::vector<std::uint32_t>& first =
-        core.island;  // by body: a contact by which it bears another; next: by contact, one more of the same body
+    // By body, of those in bearings alone: `first`, a contact by which it bears another; next: by contact, one more of
+    // the same body.
+    std::vector<std::uint32_t>& first = core.island;
+    std::vector<std::uint8_t>& stands = core.island_flag;
+    first.resize(bodies.size());
+    stands.resize(bodies.size());
     std::uint32_t* const next = core.arena.allocate<std::uint32_t>(count);
     std::uint32_t* const climbing =
-        core.arena.allocate<std::uint32_t>(core.stands.size());  // what stands, those on it not yet looked at
+        core.arena.allocate<std::uint32_t>(count);  // what stands, those on it not yet looked at; each by a bearing
     std::size_t risen = 0;
-    first.assign(core.stands.size(), kNone);
-    const auto rise = [&core, climbing, &risen](std::uint32_t body) {
-        if (core.stands[body] != 0) return;
-        core.stands[body] = 1;
+    for (const Bearing& bearing : core.bearings) {
+        if (bearing.above == kNone) continue;
+        for (const std::uint32_t body : {bearing.below, bearing.above}) {
+            first[body] = kNone;
+            stands[body] = is_ground(bodies, body);
+        }
+    }
+    const auto rise = [&stands, climbing, &risen](std::uint32_t body) {
+        if (stands[body] != 0) return;
+        stands[body] = 1;
         climbing[risen++] = body;
     };
     for (std::uint32_t k = 0; k < count; ++k) {
         const Bearing& bearing = core.bearings[k];
         if (bearing.above == kNone) continue;
-        if (core.stands[bearing.below] != 0)
+        if (stands[bearing.below] != 0)
             rise(bearing.above);
         else
             next[k] = std::exchange(first[bearing.below], k);
@@ -87,7 +95,7 @@ void find_standing(Core& core) {
     }
     for (std::uint32_t k = 0; k < count; ++k) {
         const Bearing& bearing = core.bearings[k];
-        core.before[k].holds = bearing.above != kNone && core.stands[bearing.below] != 0;
+        core.before[k].holds = bearing.above != kNone && stands[bearing.below] != 0;
         if (bearing.above != kNone && !core.before[k].holds)
             core.manifolds[k].held_a = core.manifolds[k].held_b = {kNoArm, kNoArm, kNoArm};
     }
@@ -193,7 +201,7 @@ Event contact_event(const Core& core, EventKind kind, const Contact& contact) {
 // Of the deepest point; at the tick's start.
 Vec3 contact_point(const Core& core, const Manifold& manifold) {
     const Vec3 point =
-        ref::sum(pose_of(core.start_pose[manifold.a]).position, manifold.points[ref::deepest_point(manifold)].offset_a);
+        ref::sum(pose_of(start_of(core, manifold.a)).position, manifold.points[ref::deepest_point(manifold)].offset_a);
     if (!has_moved(manifold) || core.state.bodies.active(manifold.b)) return point;
     return ref::sum(point, {-manifold.moved.x, -manifold.moved.y, -manifold.moved.z});
 }
@@ -231,7 +239,6 @@ void match_contacts(Core& core, Executor& executor) {
     const auto count = static_cast<std::uint32_t>(core.manifolds.size());
     resize_sparingly(core.before, count);
     core.bearings = {core.arena.allocate<Bearing>(count), count};
-    if (count > 0) note_ground(core);
     if (core.any_surfaces) resize_sparingly(core.surfaces, count);
     executor.run((count + kManifoldsPerTask - 1) / kManifoldsPerTask,
                  [](void* context, std::uint32_t task) {

@@ -2,15 +2,18 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
 #include "sim/base/tick_arena.h"
+#include "sim/bodies/movers.h"
 #include "sim/collision/collision.h"
 #include "sim/collision/queries/query_tree.h"
 #include "sim/rigs/rig_worker.h"
 #include "sim/shapes/shape.h"
 #include "sim/solver/solver.h"
+#include "sim/world/block_digest.h"
 #include "sim/world/state.h"
 #include "sim/world/walk.h"
 
@@ -68,6 +71,17 @@ struct Definition::Impl {
     bool any_surfaces = false;      // some material asks for more than friction and restitution
 };
 
+// What of a state's hash is known from before, and of which changes. Several threads may ask for the hash at once.
+struct KeptDigests {
+    struct Leaf {
+        std::uint64_t changes = 0;  // 0: none is kept
+        std::uint64_t digest = 0;
+    };
+    std::mutex mutex;
+    Leaf identity, bodies, joints;
+    BlockDigest motion;  // of bodies, by their index
+};
+
 struct Core {
     Core(std::shared_ptr<const Definition> made, Target wanted);
     static const std::vector<Shape>& shapes_of(const Definition& definition) { return definition.impl_->shapes; }
@@ -86,6 +100,7 @@ struct Core {
     State state;
 
     // Derived from the state.
+    Movers movers;
     std::vector<std::uint32_t> free_bodies, free_joints;  // descending: the lowest free index is taken first
     std::vector<Pair> excluded;                           // jointed pairs, sorted
     std::vector<std::uint8_t> jointed;     // by body, those that had come when joints last changed: a joint holds it
@@ -101,7 +116,11 @@ struct Core {
     bool rig_targets_changed = false;      // joints' targets, since the rigs read them
     std::uint64_t sleeping_digest = 0;     // XXH3-64 of state.sleeping_contacts
     bool sleeping_changed = true;          // since then
-    bool halted = false;                   // a tick had too many pairs: nothing goes on until a restore
+    // Grow with every change of: flags that the movers are not told of and digests of joints; poses, velocities and
+    // impulses of joints. What takes part in a tick and does move is a change.
+    std::uint64_t identity_changes = 1, motion_changes = 1;
+    mutable KeptDigests digests;
+    bool halted = false;  // a tick had too many pairs: nothing goes on until a restore
     WorldStats stats;
 
     // Caches and scratch memory of a tick.
@@ -109,7 +128,7 @@ struct Core {
     Solver solver;
     RigWorker rigs;
     // Holds the state's contacts, from keep_contacts to match_contacts; pairs, what finds them and manifolds, and who
-    // stands; the solver's bundles.
+    // bears whom; the solver's bundles.
     TickArena arena;
     std::span<const Pair> pairs;           // until the solver begins
     ManifoldStore found;                   // by the narrow phase
@@ -122,7 +141,7 @@ struct Core {
     std::vector<ContactTotals> contact_totals;  // by task
     std::vector<SensorOverlap> next_sensor_overlaps;
     std::vector<QueryHit> sensor_hits;
-    std::vector<PoseRecord> start_pose;  // at the tick's start
+    std::vector<PoseRecord> start_pose;  // at the tick's start, of those that may move: start_of()
     std::vector<Vec3> force, torque;     // by body; empty where no actuator pushes
     std::vector<std::uint32_t> pushed;   // bodies whose force or torque is not zero
     // Bodies with kBodyTargeted: by commands of this tick, and by those of the last, which stop if they are not again.
@@ -135,10 +154,8 @@ struct Core {
     std::vector<std::uint32_t> walker_of;    // by body: its entry in walkers, or kNone
     SnapshotTaker walk_taker;
     Snapshot walk_snapshot;
-    std::vector<std::uint8_t> cold_start;  // by body: moved or changed by a command, its old impulses do not hold
-    std::span<std::uint8_t> stands;  // by body: stands on what neither gives way nor turns, or is such; in the arena,
-                                     // until the solver begins
-    std::span<Bearing> bearings;     // by manifold; there, too
+    std::vector<std::uint8_t> cold_start;       // by body: moved or changed by a command, its old impulses do not hold
+    std::span<Bearing> bearings;                // by manifold; in the arena, until the solver begins
     std::vector<std::uint32_t> cold_bodies;     // whose flag is set
     std::vector<std::uint32_t> removed_bodies;  // dead since this tick began, not yet reusable
     std::vector<std::uint32_t> removed_joints;
@@ -160,6 +177,30 @@ inline bool body_alive(const State& state, std::uint32_t index) {
     return (state.bodies.flags[index] & kBodyAlive) != 0;
 }
 
+// Where a body was when the tick began, once the solver has begun.
+inline const PoseRecord& start_of(const Core& core, std::uint32_t body) {
+    const Bodies& bodies = core.state.bodies;
+    return Movers::may_move(bodies.flags[body]) ? core.start_pose[body] : bodies.pose[body];
+}
+// See Movers.
+inline void note_body(Core& core, std::uint32_t index) {
+    core.movers.note(index);
+    core.digests.motion.note(index);
+}
+inline void note_placed(Core& core, std::uint32_t index) {
+    core.movers.note_placed(index);
+    core.digests.motion.note(index);
+}
+// Whether so few bodies may move that their hash is made faster of what they change.
+inline bool are_few(const Core& core) {
+    constexpr std::size_t kBodiesPerMover = 64;
+    return core.movers.list().size() * kBodiesPerMover < core.state.bodies.size();
+}
+// Of anything that a hash is of.
+inline void note_change(Core& core) {
+    ++core.identity_changes;
+    ++core.motion_changes;
+}
 inline Pose pose_of(const PoseRecord& r) {
     return {{r.position[0], r.position[1], r.position[2]},
             {r.orientation[0], r.orientation[1], r.orientation[2], r.orientation[3]}};

@@ -342,6 +342,7 @@ void spawn_prefab(Core& core, std::uint32_t prefab_index, const Pose& pose, Vec3
             w = ref::sum(ref::rotated(pose.orientation, body.angular_velocity), angular);
         }
         place_body(state.bodies, index, ref::compose(pose, body.pose), v, w);
+        note_body(core, index);
         Event event;
         event.kind = EventKind::spawned;
         event.a = body_id(state, index);
@@ -395,12 +396,14 @@ std::uint32_t add_joint(Core& core, const Joint& joint) {
     if (may_have_rigs(core.def)) state.rig_force.resize(state.joints.size() + 1);
     core.joints_changed = core.rigs_changed = true;
     ++core.joint_epoch;
+    note_change(core);
     wake(core, joint);
     return index;
 }
 
 void renew_joint(Core& core, std::uint32_t index) {
     core.state.joint_digest[index] = digest_of(core.state.joints[index]);
+    note_change(core);
     note_joint(core, index);
 }
 
@@ -409,6 +412,7 @@ void remove_joint(Core& core, std::uint32_t index) {
     const std::uint32_t generation = std::max(1u, joint.generation + 1);
     core.joints_changed = core.rigs_changed = true;
     ++core.joint_epoch;
+    note_change(core);
     wake(core, joint);
     if (!core.state.rig_force.empty()) core.state.rig_force[force_row(index)] = {};
     joint = Joint{};
@@ -441,6 +445,7 @@ void remove_body(Core& core, std::uint32_t index, std::uint64_t tag) {
         core.state.changed.erase(core.state.changed.begin() + (changed - core.state.changed.data()));
     bodies.generation[index] = std::max(1u, bodies.generation[index] + 1);  // 0 is of an index in its first life
     core.removed_bodies.push_back(index);
+    note_body(core, index);
 }
 
 void finish_removals(Core& core) {
@@ -569,6 +574,7 @@ void find_rigs(Core& core) {
     core.rigs_changed = false;
     if (!may_have_rigs(core.def)) return;
     ++core.joint_epoch;  // joints that were links may have lost their impulses
+    note_change(core);
     take_stars_back(core);
     core.rigs.find({core.def.rigs, core.def.solver}, core.state.bodies, core.state.joints, core.state.joint_impulse,
                    core.state.rig_force);

@@ -540,6 +540,9 @@ void settle_state(Core& core) {
     list_joints(core);
     list_special_bodies(core);
     core.collision.forget_bodies();
+    core.movers.note_all();
+    core.digests.motion.note_all();
+    core.movers.clear_placed();
     std::fill(core.cold_start.begin(), core.cold_start.end(), std::uint8_t{0});
     core.cold_bodies.clear();
     core.removed_bodies.clear();

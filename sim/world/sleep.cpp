@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <span>
 
 #include "sim/bodies/numbers.h"
 #include "sim/constraints/fields.h"
@@ -111,6 +112,12 @@ bool falls(const Core& core, std::uint32_t body) {
 // Sets of bodies: the root of a set is its lowest index.
 class Islands {
   public:
+    // By body, of which alone those in `members` are asked for.
+    Islands(std::vector<std::uint32_t>& parent, std::uint32_t bodies, std::span<const std::uint32_t> members)
+        : parent_(parent) {
+        parent_.resize(bodies);
+        for (const std::uint32_t body : members) parent_[body] = body;
+    }
     Islands(std::vector<std::uint32_t>& parent, std::uint32_t bodies) : parent_(parent) {
         parent_.resize(bodies);
         std::iota(parent_.begin(), parent_.end(), 0u);
@@ -195,6 +202,7 @@ bool wake_islands(Core& core) {
         if (!bodies.asleep(i) || core.island_flag[islands.root(i)] == 0) continue;
         bodies.flags[i] = static_cast<std::uint8_t>(bodies.flags[i] & ~kBodyAsleep);
         bodies.slow_ticks[i] = 0;
+        note_body(core, i);
     }
     move_contacts(state.sleeping_contacts, state.contacts, core.moved_contacts, core.merged_contacts,
                   [&](const KeptContact& c) { return !dozing(state, c); });
@@ -229,9 +237,10 @@ void put_to_sleep(Core& core) {
     if (!settings.sleep) return;
     State& state = core.state;
     Bodies& bodies = state.bodies;
+    const std::span<const std::uint32_t> movers = core.movers.list();
     bool any = false;
-    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
-        if (!bodies.dynamic(i) || bodies.asleep(i)) continue;
+    for (const std::uint32_t i : movers) {
+        if (!bodies.dynamic(i)) continue;
         const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) &&
                              bodies.info(i).can_sleep && rests(core, i);
         bodies.slow_ticks[i] =
@@ -241,9 +250,10 @@ void put_to_sleep(Core& core) {
     }
     if (!any) return;
 
-    Islands islands(core.island, bodies.size());
+    Islands islands(core.island, bodies.size(), movers);
     constexpr std::uint8_t kAwake = 1, kHeld = 2;  // it stays awake; something touches it or is jointed to it
-    core.island_flag.assign(bodies.size(), 0);
+    core.island_flag.resize(bodies.size());
+    for (const std::uint32_t i : movers) core.island_flag[i] = 0;
     const auto awake = [&](std::uint32_t i) { return bodies.dynamic(i) && !bodies.asleep(i); };
     const auto connect = [&](std::uint32_t a, std::uint32_t b) {
         if (awake(a) && awake(b))
@@ -279,18 +289,20 @@ void put_to_sleep(Core& core) {
         if (awake(m.a)) core.island_flag[m.a] |= kAwake;
         if (awake(m.b)) core.island_flag[m.b] |= kAwake;
     }
-    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+    for (const std::uint32_t i : movers) {
         if (!awake(i)) continue;
         if ((core.island_flag[i] & kAwake) != 0 || bodies.slow_ticks[i] < core.sleep_ticks ||
             ((core.island_flag[i] & kHeld) == 0 && falls(core, i)))
             core.island_flag[islands.root(i)] |= kAwake;
     }
     any = false;
-    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+    for (const std::uint32_t i : movers) {
         if (!awake(i) || (core.island_flag[islands.root(i)] & kAwake) != 0) continue;
         bodies.flags[i] = static_cast<std::uint8_t>((bodies.flags[i] & ~kBodyAtSpeedLimit) |
                                                     kBodyAsleep);  // it may spin without a shape
         bodies.velocity[i] = {};
+        bodies.delta[i] = {};
+        note_body(core, i);
         any = true;
     }
     if (!any) return;

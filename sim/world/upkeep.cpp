@@ -87,6 +87,7 @@ void quarantine(Core& core, std::uint32_t index, EventCause cause) {
     bodies.inertia[index] = {};
     bodies.set_mass(index, without_mass(bodies.mass(index)));
     bodies.flags[index] = kBodyAlive | kBodyKinematic | kBodyQuarantined;
+    note_body(core, index);
     bodies.slow_ticks[index] = 0;
 }
 
@@ -101,6 +102,7 @@ bool note_speed(Core& core, std::uint32_t index) {
     const bool turns_fast =
         ref::as_long({v.angular[0], v.angular[1], v.angular[2]}, before ? kFastTurnLeft_radps : kFastTurn_radps);
     const bool now = fast || turns_fast;
+    if (now != before) ++core.identity_changes;
     if (now && !before) {
         Event event;
         event.kind = EventKind::speed_limited;
@@ -163,13 +165,14 @@ void quarantine_lost_bodies(Core& core, Executor& executor) {
     };
     // By chunk, the first that is to be looked at; of most chunks none is.
     std::vector<std::uint32_t>& first_odd = core.first_odd;
-    first_odd.resize(chunk_count(bodies.size(), kBodiesPerTask));
-    for_chunks(executor, bodies.size(), kBodiesPerTask,
-               [&](std::uint32_t chunk, std::uint32_t begin, std::uint32_t end) {
-                   std::uint32_t i = std::max(begin, 1u);
-                   while (i < end && !is_odd(i)) ++i;
-                   first_odd[chunk] = i;
-               });
+    const std::span<const std::uint32_t> movers = core.movers.list();
+    const auto count = static_cast<std::uint32_t>(movers.size());
+    first_odd.resize(chunk_count(count, kBodiesPerTask));
+    for_chunks(executor, count, kBodiesPerTask, [&](std::uint32_t chunk, std::uint32_t begin, std::uint32_t end) {
+        std::uint32_t k = begin;
+        while (k < end && !is_odd(movers[k])) ++k;
+        first_odd[chunk] = k;
+    });
     const auto look_at = [&](std::uint32_t i) {
         const EventCause cause = fault(bodies.pose[i], bodies.velocity[i]);
         if (cause == EventCause::none) {
@@ -189,9 +192,9 @@ void quarantine_lost_bodies(Core& core, Executor& executor) {
         any = true;
     };
     for (std::uint32_t chunk = 0; chunk < first_odd.size(); ++chunk) {
-        const std::uint32_t end = std::min(bodies.size(), (chunk + 1) * kBodiesPerTask);
-        for (std::uint32_t i = first_odd[chunk]; i < end; ++i) {
-            if (is_odd(i)) look_at(i);
+        const std::uint32_t end = std::min(count, (chunk + 1) * kBodiesPerTask);
+        for (std::uint32_t k = first_odd[chunk]; k < end; ++k) {
+            if (is_odd(movers[k])) look_at(movers[k]);
         }
     }
     if (!any) return;

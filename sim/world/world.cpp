@@ -46,7 +46,9 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
     core.pairs = {};
     {
         const StageScope stage(observer, Stage::bounds);
-        core.collision.update_bounds(bodies, core.shapes, core.dt_s, margin_m, core.target, executor);
+        core.movers.update(bodies);
+        core.collision.update_bounds(bodies, core.shapes, core.dt_s, margin_m, core.target, executor, &core.movers);
+        core.movers.clear_placed();
     }
     {
         const StageScope stage(observer, Stage::pairs);
@@ -70,22 +72,42 @@ bool find_contacts(Core& core, Executor& executor, StageObserver* observer) {
 // continuous bodies.
 void keep_start_poses(Core& core, Executor& executor) {
     const Bodies& bodies = core.state.bodies;
+    const std::span<const std::uint32_t> movers = core.movers.list();
     const std::span<const std::uint8_t> flags = core.rigs.flags();
     core.start_pose.resize(bodies.size());
     if (flags.empty() || !core.rigs.keeps_start_poses()) {
-        for_chunks(executor, bodies.size(), kPosesPerTask, [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
-            std::copy(bodies.pose.begin() + begin, bodies.pose.begin() + end, core.start_pose.begin() + begin);
-        });
+        for_chunks(executor, static_cast<std::uint32_t>(movers.size()), kPosesPerTask,
+                   [&](std::uint32_t, std::uint32_t begin, std::uint32_t end) {
+                       for (const std::uint32_t i : movers.subspan(begin, end - begin))
+                           core.start_pose[i] = bodies.pose[i];
+                   });
         return;
     }
-    for (std::uint32_t i = 0; i < bodies.size(); ++i) {
+    for (const std::uint32_t i : movers) {
         if (flags[i] != 0) core.start_pose[i] = bodies.pose[i];
     }
     for (const std::uint32_t i : core.continuous) core.start_pose[i] = bodies.pose[i];
 }
 
+// For the hash: the step changed those that may move. A kinematic body at rest is one of them, for rounding may turn
+// it.
+void note_motion(Core& core) {
+    const Bodies& bodies = core.state.bodies;
+    const std::span<const std::uint32_t> movers = core.movers.list();
+    const auto moved = [&](std::uint32_t i) {
+        return bodies.active(i) || std::memcmp(&bodies.pose[i], &core.start_pose[i], sizeof(PoseRecord)) != 0;
+    };
+    if (core.drives.empty() && core.targets.empty() && std::ranges::none_of(movers, moved)) return;
+    ++core.motion_changes;
+    if (are_few(core))
+        for (const std::uint32_t i : movers) core.digests.motion.note(i);
+    else
+        core.digests.motion.note_all();
+}
+
 void solve(Core& core, Executor& executor, StageObserver* observer) {
     find_rigs(core);
+    core.movers.update(core.state.bodies);  // sleepers that were touched are awake now
     StepInput input;
     input.dt_s = core.dt_s;
     input.substeps = core.def.substeps;
@@ -96,6 +118,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     input.observer = observer;
     input.impulses = core.state.joint_impulse;
     input.joint_epoch = core.joint_epoch;
+    input.movers = &core.movers;
     input.arena = &core.arena;
     core.joint_news.resize(core.state.joints.size());
     input.joint_news = core.joint_news;
@@ -125,6 +148,7 @@ void solve(Core& core, Executor& executor, StageObserver* observer) {
     core.pairs = {};
     core.state.contacts.view({});  // match_contacts has read them
     const SolverStats stats = core.solver.step(input, core.state.bodies, core.state.joints, core.manifolds);
+    note_motion(core);
     core.stats.solved_constraints = stats.constraints;
     core.stats.colours = stats.colours;
     core.stats.bundles = stats.bundles;
@@ -245,6 +269,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
     {
         const StageScope stage(observer, Stage::commands);
         clear_sparingly(core.state.events, kSpareEvents);
+        if (!commands.empty() || !core.targets.empty()) note_change(core);
         find_rigs(core);  // impulses meet what the last tick, or a restore, has left
         forget_pushes(core);
         apply_commands(core, commands);
@@ -253,6 +278,8 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
     }
     if (!find_contacts(core, workers, observer)) {
         core.halted = true;
+        note_change(core);
+        core.digests.motion.note_all();
         renew_sleeping_digest(core);
         sort_events(core);
         impl_->history.advance(core);

@@ -66,15 +66,19 @@ bool BroadPhase::collides(const Bodies& bodies, std::uint32_t body) {
 
 // A body's place in the lists follows from its flags, from what it was made as, which its generation stands for, and,
 // where it is kinematic, from whether it is on its way.
-bool BroadPhase::same_bodies(const Bodies& bodies) const {
-    if (!knows_bodies_ || known_flags_ != bodies.flags || known_generation_ != bodies.generation) return false;
+bool BroadPhase::same_bodies(const Bodies& bodies, const Movers* movers) const {
+    if (!knows_bodies_) return false;
+    const bool same = movers ? known_epoch_ == movers->epoch()
+                             : known_flags_ == bodies.flags && known_generation_ == bodies.generation;
+    if (!same) return false;
     for (std::size_t k = 0; k < kinematic_.size(); ++k) {
         if (bodies.active(kinematic_[k]) != kinematic_active_[k]) return false;
     }
     return true;
 }
 
-void BroadPhase::remember_bodies(const Bodies& bodies) {
+void BroadPhase::remember_bodies(const Bodies& bodies, const Movers* movers) {
+    known_epoch_ = movers ? movers->epoch() : 0;
     known_flags_.assign(bodies.flags.begin(), bodies.flags.end());
     known_generation_.assign(bodies.generation.begin(), bodies.generation.end());
     kinematic_.clear();
@@ -311,14 +315,41 @@ void BroadPhase::expand_rows(const ExpandInput& input, std::span<const Shape> sh
     }
 }
 
+// Fixed bodies whose bounds are to be made.
+void BroadPhase::list_changed_fixed(const Bodies& bodies, bool all) {
+    for (std::size_t k = 0; k < fixed_.size(); ++k) {
+        const std::uint32_t i = fixed_[k];
+        if (!all && renewed_[i] == 0 && std::memcmp(&fixed_pose_[k], &bodies.pose[i], sizeof(PoseRecord)) == 0)
+            continue;
+        fixed_pose_[k] = bodies.pose[i];
+        changed_fixed_.push_back(i);
+    }
+}
+
+// The same where all that may have changed was told. Rounding may turn a kinematic body that has no velocity.
+void BroadPhase::list_placed_fixed(const Bodies& bodies, std::span<const std::uint32_t> placed) {
+    const auto look_at = [&](std::uint32_t i) {
+        const auto at = std::lower_bound(fixed_.begin(), fixed_.end(), i);
+        if (at == fixed_.end() || *at != i) return;
+        PoseRecord& known = fixed_pose_[static_cast<std::size_t>(at - fixed_.begin())];
+        if (std::memcmp(&known, &bodies.pose[i], sizeof(PoseRecord)) == 0) return;
+        known = bodies.pose[i];
+        changed_fixed_.push_back(i);  // once: from now on its pose is known
+    };
+    for (const std::uint32_t i : placed) look_at(i);
+    for (const std::uint32_t i : kinematic_) look_at(i);
+    std::sort(changed_fixed_.begin(), changed_fixed_.end());
+}
+
 void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m,
-                        const BroadKernels& kernels, Executor& executor) {
+                        const BroadKernels& kernels, Executor& executor, const Movers* movers) {
     const bool all_fixed = update_shape_table(shapes) || margin_m != margin_m_;
+    const bool same = same_bodies(bodies, movers);
     dt_s_ = dt_s;
     margin_m_ = margin_m;
-    if (!same_bodies(bodies)) {
+    if (!same) {
         classify(bodies, shapes);
-        remember_bodies(bodies);
+        remember_bodies(bodies, movers);
     }
     escaped_moving_.clear();
     escaped_fixed_.clear();
@@ -330,13 +361,10 @@ void BroadPhase::update(const Bodies& bodies, std::span<const Shape> shapes, flo
     expand_rows(expand_input(bodies, dt_s), shapes, moving_, kernels, executor, escaped_moving_);
 
     changed_fixed_.clear();
-    for (std::size_t k = 0; k < fixed_.size(); ++k) {
-        const std::uint32_t i = fixed_[k];
-        if (!all_fixed && renewed_[i] == 0 && std::memcmp(&fixed_pose_[k], &bodies.pose[i], sizeof(PoseRecord)) == 0)
-            continue;
-        fixed_pose_[k] = bodies.pose[i];
-        changed_fixed_.push_back(i);
-    }
+    if (same && !all_fixed && movers)
+        list_placed_fixed(bodies, movers->placed());
+    else
+        list_changed_fixed(bodies, all_fixed);
     expand_rows(expand_input(bodies, 0.0f), shapes, changed_fixed_, kernels, executor, escaped_fixed_);
     expand_held(expand_input(bodies, dt_s), shapes, kernels, executor);
 }

@@ -42,7 +42,7 @@ class BroadPhase {
     void forget_bodies() { knows_bodies_ = false; }
     // As Collision::update_bounds and Collision::find_pairs, with a limit of max_pairs.
     void update(const Bodies& bodies, std::span<const Shape> shapes, float dt_s, float margin_m,
-                const BroadKernels& kernels, Executor& executor);
+                const BroadKernels& kernels, Executor& executor, const Movers* movers = nullptr);
     bool find_pairs(const Bodies& bodies, PairFilter excluded, const BroadKernels& kernels, Executor& executor,
                     TickArena& arena, std::span<const Pair>& pairs, std::uint32_t max_pairs = kMaxPairs);
 
@@ -90,8 +90,10 @@ class BroadPhase {
     };
 
     static bool collides(const Bodies& bodies, std::uint32_t body);
-    bool same_bodies(const Bodies& bodies) const;
-    void remember_bodies(const Bodies& bodies);
+    bool same_bodies(const Bodies& bodies, const Movers* movers) const;
+    void remember_bodies(const Bodies& bodies, const Movers* movers);
+    void list_changed_fixed(const Bodies& bodies, bool all);
+    void list_placed_fixed(const Bodies& bodies, std::span<const std::uint32_t> placed);
     std::uint8_t class_for(std::uint32_t category, std::uint32_t mask);
     bool classes_meet(std::size_t c, std::size_t d) const;
     std::size_t others_of(std::size_t c) const;
@@ -161,6 +163,7 @@ class BroadPhase {
     bool uncached_ = false;                          // candidates and moving_trees_ are no base for the next tick
     // Of the last update:
     bool knows_bodies_ = false;
+    std::uint64_t known_epoch_ = 0;  // of the movers; 0: there were none
     std::vector<std::uint8_t> known_flags_;
     std::vector<std::uint32_t> known_generation_, kinematic_;
     std::vector<bool> kinematic_active_;

@@ -1,0 +1,42 @@
+#include "sim/bodies/movers.h"
+
+#include <algorithm>
+
+namespace orrery::sim {
+
+namespace {
+
+constexpr std::size_t kBodiesPerChange = 16;  // with more changes looking at all flags is no more work
+
+}  // namespace
+
+void Movers::list_all(const Bodies& bodies) {
+    list_.clear();
+    for (std::uint32_t i = 1; i < bodies.size(); ++i) {
+        if (may_move(bodies.flags[i])) list_.push_back(i);
+    }
+}
+
+void Movers::update(const Bodies& bodies) {
+    if (!all_ && changed_.empty()) return;
+    if (all_ || changed_.size() * kBodiesPerChange > bodies.size()) {
+        list_all(bodies);
+    } else {
+        std::sort(changed_.begin(), changed_.end());
+        changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+        merged_.clear();
+        auto old = list_.begin();
+        for (const std::uint32_t body : changed_) {
+            const auto until = std::lower_bound(old, list_.end(), body);
+            merged_.insert(merged_.end(), old, until);
+            old = until != list_.end() && *until == body ? until + 1 : until;
+            if (may_move(bodies.flags[body])) merged_.push_back(body);
+        }
+        merged_.insert(merged_.end(), old, list_.end());
+        list_.swap(merged_);
+    }
+    changed_.clear();
+    all_ = false;
+}
+
+}  // namespace orrery::sim
