@@ -19,8 +19,6 @@ namespace {
 constexpr double kBoundsSlack_m = 1e-3;
 // Rounding of two positions, as a part of the largest coordinate, and of a shape, as a part of its bounding radius.
 constexpr double kRoundingOfPlace = 0x1p-23, kRoundingOfSize = 0x1p-23;
-// What directions so small become: none.
-constexpr double kNoDirection = 1e-290;
 
 Point wide(Vec3 v) { return {v.x, v.y, v.z}; }
 Vec3 narrow(Point p) { return {static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)}; }
@@ -38,31 +36,6 @@ Way way_of(Vec3 translation) {
     way.length = min(way.whole, double(kMaxCastLength_m));
     return way;
 }
-
-// Where the way enters the box, or kNowhere. An axis along which it does not move has the slopes of a very long way.
-struct Slabs {
-    Point origin, inverse;
-    double length;
-
-    Slabs(Point from, const Way& way) : origin(from), length(way.length) {
-        const Point d = way.direction;
-        inverse = {inverse_of(d.x), inverse_of(d.y), inverse_of(d.z)};
-    }
-    static double inverse_of(double d) { return abs(d) < kNoDirection ? 1e290 : 1.0 / d; }
-
-    double enter(const Point& low, const Point& high) const {
-        double near = 0.0, far = length;
-        slab(low.x, high.x, origin.x, inverse.x, near, far);
-        slab(low.y, high.y, origin.y, inverse.y, near, far);
-        slab(low.z, high.z, origin.z, inverse.z, near, far);
-        return near <= far ? near : kNowhere;
-    }
-    static void slab(double low, double high, double o, double inverse, double& near, double& far) {
-        const double a = (low - o) * inverse, b = (high - o) * inverse;
-        near = max(min(a, b), near);
-        far = min(max(a, b), far);
-    }
-};
 
 double largest(Vec3 v) { return max(max(abs(double(v.x)), abs(double(v.y))), abs(double(v.z))); }
 double rounding_of(Vec3 probe, Vec3 body, const Shape& shape) {
@@ -98,6 +71,11 @@ class Search {
         if (hits_.size() == first_ || query_.mode == HitMode::all) return true;
         return query_.mode == HitMode::closest && static_cast<float>(distance) <= hits_.back().distance;
     }
+    // Nothing that is farther away than this is wanted, but for rounding; at least as much as `most` where all is.
+    float reach(double most) const {
+        const auto whole = static_cast<float>(most);
+        return hits_.size() == first_ || query_.mode != HitMode::closest ? whole : min(hits_.back().distance, whole);
+    }
     void test(const QueryBody& body) {
         QueryHit hit;
         if (!query_sees(query_.filter, body) || !ask_body(query_, probe_, body, shapes_[body.shape], hit)) return;
@@ -116,51 +94,74 @@ class Search {
     std::size_t first_;
 };
 
+constexpr Point kOrigin{0.0, 0.0, 0.0};
+
 struct RaySearch : Search<RayCast> {
+    Way way;
     Slabs slabs;
     RaySearch(const RayCast& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits), slabs(wide(q.origin), way_of(q.translation)) {}
-    double nearest(const Point& low, const Point& high) const { return slabs.enter(low, high); }
+        : Search(q, probe, shapes, hits),
+          way(way_of(q.translation)),
+          slabs(wide(q.origin), kOrigin, kOrigin, way.direction, way.length) {}
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const {
+        return slabs.bits(kernels, node, reach(way.length));
+    }
+    double nearest(const TreeNode& node, std::uint32_t lane) const { return slabs.enter(node, lane); }
 };
+
+// The box of a posed shape, about a point.
+Box3 box_about(Point at, const Shape& shape, const Pose& pose) {
+    Box3 box{};
+    shape_bounds(shape, frame_of(pose), box);
+    return {box.min - at, box.max - at};
+}
 
 // The box that grows by the probe's is met where the probe's box meets it.
 struct CastSearch : Search<ShapeCast> {
+    Way way;
+    Box3 box;
     Slabs slabs;
-    Point below{}, above{};
     CastSearch(const ShapeCast& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits), slabs(wide(q.pose.position), way_of(q.translation)) {
-        Box3 box{};
-        shape_bounds(*probe, frame_of(q.pose), box);
-        below = box.min - wide(q.pose.position), above = box.max - wide(q.pose.position);
+        : Search(q, probe, shapes, hits),
+          way(way_of(q.translation)),
+          box(box_about(wide(q.pose.position), *probe, q.pose)),
+          slabs(wide(q.pose.position), box.min, box.max, way.direction, way.length) {}
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const {
+        return slabs.bits(kernels, node, reach(way.length));
     }
-    double nearest(const Point& low, const Point& high) const { return slabs.enter(low - above, high - below); }
+    double nearest(const TreeNode& node, std::uint32_t lane) const { return slabs.enter(node, lane); }
 };
 
 struct OverlapSearch : Search<Overlap> {
-    Box3 box{};
+    BoxOverlap overlap;
     OverlapSearch(const Overlap& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits) {
-        shape_bounds(*probe, frame_of(q.pose), box);
-    }
-    double nearest(const Point& low, const Point& high) const {
-        const bool apart = low.x > box.max.x || low.y > box.max.y || low.z > box.max.z || high.x < box.min.x ||
-                           high.y < box.min.y || high.z < box.min.z;
-        return apart ? kNowhere : 0.0;
+        : Search(q, probe, shapes, hits), overlap(box_about(kOrigin, *probe, q.pose)) {}
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const { return overlap.bits(kernels, node); }
+    double nearest(const TreeNode& node, std::uint32_t lane) const {
+        return overlap.meets(node, lane) ? 0.0 : kNowhere;
     }
 };
 
 struct ClosestSearch : Search<ClosestPoint> {
     Point point;
-    double reach;
+    float at[3];
+    double most;
     ClosestSearch(const ClosestPoint& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits), point(wide(q.point)), reach(q.max_distance) {}
+        : Search(q, probe, shapes, hits),
+          point(wide(q.point)),
+          at{q.point.x, q.point.y, q.point.z},
+          most(q.max_distance) {}
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const {
+        return kernels.reach_bits(node, at, max(reach(most), 0.0f));
+    }
     // Inside a box the surface may be at any depth.
-    double nearest(const Point& low, const Point& high) const {
+    double nearest(const TreeNode& node, std::uint32_t lane) const {
+        const Point low = low_of(node, lane), high = high_of(node, lane);
         const Point way{max(max(low.x - point.x, point.x - high.x), 0.0),
                         max(max(low.y - point.y, point.y - high.y), 0.0),
                         max(max(low.z - point.z, point.z - high.z), 0.0)};
         const double distance = length(way);
-        if (distance > reach) return kNowhere;
+        if (distance > most) return kNowhere;
         return distance > 0.0 ? distance : -double(kMaxQueryCoordinate_m);
     }
 };

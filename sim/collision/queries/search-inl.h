@@ -1,17 +1,16 @@
-// The walk through a tree of bodies, nearest boxes first. A query type Q says how near the box of a lane may hold an
-// answer, and whether an answer so far away is still wanted:
-//   double nearest(const Point& low, const Point& high) const;   kNowhere: none in this box
-//   bool wants(double distance) const;                           of boxes and bodies; false for all once it is content
+// The walk through a tree of bodies, nearest boxes first. A query type Q says how near a box may hold an answer, and
+// whether an answer so far away is still wanted:
+//   std::uint32_t boxes(const TreeKernels&, const TreeNode&) const;   bits of lanes, none missing that may hold one
+//   double nearest(const TreeNode&, std::uint32_t lane) const;        exactly; kNowhere: none in this box
+//   bool wants(double distance) const;                                of boxes and bodies; false for all once content
 //   void test(const QueryBody&);
 // For the reference pass.
 #pragma once
 
 #include "sim/collision/queries/query_tree.h"
-#include "sim/collision/queries/shape_queries.h"
+#include "sim/collision/queries/box_tests.h"
 
 namespace orrery::sim::ref {
-
-inline constexpr double kNowhere = 1e300;
 
 struct Waiting {
     double distance;
@@ -35,10 +34,9 @@ void search(const BodyTree& tree, Q& query) {
         }
         const TreeNode& node = tree.node(at.level, at.index);
         const std::uint32_t bottom = depth;
-        for (std::uint32_t k = 0; k < 16; ++k) {
-            if (node.min[0][k] > node.max[0][k]) continue;  // an empty lane
-            const double distance = query.nearest({node.min[0][k], node.min[1][k], node.min[2][k]},
-                                                  {node.max[0][k], node.max[1][k], node.max[2][k]});
+        for (std::uint32_t bits = query.boxes(*tree.kernels, node); bits != 0; bits &= bits - 1) {
+            const auto k = static_cast<std::uint32_t>(__builtin_ctz(bits));
+            const double distance = query.nearest(node, k);
             if (distance >= kNowhere || !query.wants(distance)) continue;
             std::uint32_t to = depth++;  // the nearest is to come off first; equal ones by their order in the tree
             for (; to > bottom && stack[to - 1].distance <= distance; --to) stack[to] = stack[to - 1];

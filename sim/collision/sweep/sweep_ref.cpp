@@ -83,6 +83,7 @@ struct Walk {
     std::vector<Skinned> parts;
     double radius;
     Box3 box{};  // holds the whole way
+    BoxOverlap overlap;
     double free = 1.0;
     bool pressed = false;  // it began nearer to what ended it than it would be left at first
 
@@ -99,8 +100,12 @@ struct Walk {
         }
         const Point reach{radius, radius, radius}, to = way.from + way.translation;
         box = {min(way.from, to) - reach, max(way.from, to) + reach};
+        overlap = BoxOverlap(box);
     }
-    double nearest(const Point& low, const Point& high) const { return boxes_overlap(low, high, box) ? 0.0 : kNowhere; }
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const { return overlap.bits(kernels, node); }
+    double nearest(const TreeNode& node, std::uint32_t lane) const {
+        return overlap.meets(node, lane) ? 0.0 : kNowhere;
+    }
     bool wants(double) const { return free > 0.0; }
     void test(const QueryBody& other) {
         if ((other.types & kQuerySensors) != 0 || (info.category & other.mask) == 0 ||
