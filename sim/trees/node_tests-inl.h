@@ -14,8 +14,6 @@
 ORRERY_LANES_BEGIN
 
 inline constexpr float kNoBox = 3e38f;
-// More than the roundings of a distance's few operations.
-inline constexpr float kOutward = 1.0f + 0x1p-19f;
 
 // Bit k: the box overlaps lane k.
 ORRERY_FN std::uint32_t overlap_bits(const TreeNode& node, const Number low[3], const Number high[3]) {
@@ -47,7 +45,7 @@ ORRERY_FN Number way_to(const TreeNode& node, const BoxWay::Plane& plane, float 
 }
 
 // A lane without a box is entered beyond all lengths.
-inline std::uint32_t way_bits(const TreeNode& node, const BoxWay& way, float length) {
+inline std::uint32_t way_bits(const TreeNode& node, const BoxWay& way, float length, float enter_at[16]) {
     std::uint32_t bits = 0;
     for (std::uint32_t k = 0; k < 16; k += lanes<Number>()) {
         Number enter(0.0f), leave(length);
@@ -55,6 +53,7 @@ inline std::uint32_t way_bits(const TreeNode& node, const BoxWay& way, float len
             enter = max(way_to(node, way.enter[axis], way.inverse[axis], k), enter);
             leave = min(way_to(node, way.leave[axis], way.inverse[axis], k), leave);
         }
+        store(enter_at + k, enter);
         bits |= lane_bits(enter <= leave * Number(kOutward)) << k;
     }
     return bits;

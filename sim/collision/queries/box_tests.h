@@ -13,12 +13,8 @@ inline constexpr double kNowhere = 1e300;
 inline float rounded_up(double x) { return static_cast<float>(x + (1e-6 + abs(x) * 0x1p-22)); }
 inline float rounded_down(double x) { return static_cast<float>(x - (1e-6 + abs(x) * 0x1p-22)); }
 
-inline Point low_of(const TreeNode& node, std::uint32_t k) {
-    return {node.min[0][k], node.min[1][k], node.min[2][k]};
-}
-inline Point high_of(const TreeNode& node, std::uint32_t k) {
-    return {node.max[0][k], node.max[1][k], node.max[2][k]};
-}
+inline Point low_of(const TreeNode& node, std::uint32_t k) { return {node.min[0][k], node.min[1][k], node.min[2][k]}; }
+inline Point high_of(const TreeNode& node, std::uint32_t k) { return {node.max[0][k], node.max[1][k], node.max[2][k]}; }
 
 // Which boxes overlap a box.
 class BoxOverlap {
@@ -64,8 +60,8 @@ class Slabs {
         }
     }
 
-    std::uint32_t bits(const TreeKernels& kernels, const TreeNode& node, float length) const {
-        return kernels.way_bits(node, wide_, length);
+    std::uint32_t bits(const TreeKernels& kernels, const TreeNode& node, float length, float enter[16]) const {
+        return kernels.way_bits(node, wide_, length, enter);
     }
     // How far the way goes to box k of the node, or kNowhere.
     double enter(const TreeNode& node, std::uint32_t k) const {

@@ -69,8 +69,10 @@ class Search {
 
     bool wants(double distance) const {
         if (hits_.size() == first_ || query_.mode == HitMode::all) return true;
-        return query_.mode == HitMode::closest && static_cast<float>(distance) <= hits_.back().distance;
+        return query_.mode == HitMode::closest && static_cast<float>(distance) <= hits_.back().distance * kOutward;
     }
+    // Whether the answer depends on the order in which bodies are met: else it may be an order of rounded distances.
+    bool needs_order() const { return query_.mode == HitMode::any; }
     // Nothing that is farther away than this is wanted, but for rounding; at least as much as `most` where all is.
     float reach(double most) const {
         const auto whole = static_cast<float>(most);
@@ -103,10 +105,12 @@ struct RaySearch : Search<RayCast> {
         : Search(q, probe, shapes, hits),
           way(way_of(q.translation)),
           slabs(wide(q.origin), kOrigin, kOrigin, way.direction, way.length) {}
-    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const {
-        return slabs.bits(kernels, node, reach(way.length));
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float about[16]) const {
+        return slabs.bits(kernels, node, reach(way.length), about);
     }
-    double nearest(const TreeNode& node, std::uint32_t lane) const { return slabs.enter(node, lane); }
+    double nearest(const TreeNode& node, std::uint32_t lane, float about) const {
+        return needs_order() ? slabs.enter(node, lane) : double(about);
+    }
 };
 
 // The box of a posed shape, about a point.
@@ -126,18 +130,22 @@ struct CastSearch : Search<ShapeCast> {
           way(way_of(q.translation)),
           box(box_about(wide(q.pose.position), *probe, q.pose)),
           slabs(wide(q.pose.position), box.min, box.max, way.direction, way.length) {}
-    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const {
-        return slabs.bits(kernels, node, reach(way.length));
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float about[16]) const {
+        return slabs.bits(kernels, node, reach(way.length), about);
     }
-    double nearest(const TreeNode& node, std::uint32_t lane) const { return slabs.enter(node, lane); }
+    double nearest(const TreeNode& node, std::uint32_t lane, float about) const {
+        return needs_order() ? slabs.enter(node, lane) : double(about);
+    }
 };
 
 struct OverlapSearch : Search<Overlap> {
     BoxOverlap overlap;
     OverlapSearch(const Overlap& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
         : Search(q, probe, shapes, hits), overlap(box_about(kOrigin, *probe, q.pose)) {}
-    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const { return overlap.bits(kernels, node); }
-    double nearest(const TreeNode& node, std::uint32_t lane) const {
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float*) const {
+        return overlap.bits(kernels, node);
+    }
+    double nearest(const TreeNode& node, std::uint32_t lane, float) const {
         return overlap.meets(node, lane) ? 0.0 : kNowhere;
     }
 };
@@ -151,11 +159,11 @@ struct ClosestSearch : Search<ClosestPoint> {
           point(wide(q.point)),
           at{q.point.x, q.point.y, q.point.z},
           most(q.max_distance) {}
-    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const {
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float*) const {
         return kernels.reach_bits(node, at, max(reach(most), 0.0f));
     }
     // Inside a box the surface may be at any depth.
-    double nearest(const TreeNode& node, std::uint32_t lane) const {
+    double nearest(const TreeNode& node, std::uint32_t lane, float) const {
         const Point low = low_of(node, lane), high = high_of(node, lane);
         const Point way{max(max(low.x - point.x, point.x - high.x), 0.0),
                         max(max(low.y - point.y, point.y - high.y), 0.0),

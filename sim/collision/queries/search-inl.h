@@ -1,14 +1,15 @@
 // The walk through a tree of bodies, nearest boxes first. A query type Q says how near a box may hold an answer, and
 // whether an answer so far away is still wanted:
-//   std::uint32_t boxes(const TreeKernels&, const TreeNode&) const;   bits of lanes, none missing that may hold one
-//   double nearest(const TreeNode&, std::uint32_t lane) const;        exactly; kNowhere: none in this box
-//   bool wants(double distance) const;                                of boxes and bodies; false for all once content
+//   std::uint32_t boxes(const TreeKernels&, const TreeNode&, float about[16]) const;
+//       bits of lanes, none missing that may hold an answer that is wanted; and about how near those are
+//   double nearest(const TreeNode&, std::uint32_t lane, float about) const;   kNowhere: none in this box
+//   bool wants(double distance) const;   of boxes and bodies; false for all once it is content
 //   void test(const QueryBody&);
 // For the reference pass.
 #pragma once
 
-#include "sim/collision/queries/query_tree.h"
 #include "sim/collision/queries/box_tests.h"
+#include "sim/collision/queries/query_tree.h"
 
 namespace orrery::sim::ref {
 
@@ -34,9 +35,10 @@ void search(const BodyTree& tree, Q& query) {
         }
         const TreeNode& node = tree.node(at.level, at.index);
         const std::uint32_t bottom = depth;
-        for (std::uint32_t bits = query.boxes(*tree.kernels, node); bits != 0; bits &= bits - 1) {
+        float about[16];
+        for (std::uint32_t bits = query.boxes(*tree.kernels, node, about); bits != 0; bits &= bits - 1) {
             const auto k = static_cast<std::uint32_t>(__builtin_ctz(bits));
-            const double distance = query.nearest(node, k);
+            const double distance = query.nearest(node, k, about[k]);
             if (distance >= kNowhere || !query.wants(distance)) continue;
             std::uint32_t to = depth++;  // the nearest is to come off first; equal ones by their order in the tree
             for (; to > bottom && stack[to - 1].distance <= distance; --to) stack[to] = stack[to - 1];

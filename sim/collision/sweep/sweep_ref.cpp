@@ -102,8 +102,10 @@ struct Walk {
         box = {min(way.from, to) - reach, max(way.from, to) + reach};
         overlap = BoxOverlap(box);
     }
-    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node) const { return overlap.bits(kernels, node); }
-    double nearest(const TreeNode& node, std::uint32_t lane) const {
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float*) const {
+        return overlap.bits(kernels, node);
+    }
+    double nearest(const TreeNode& node, std::uint32_t lane, float) const {
         return overlap.meets(node, lane) ? 0.0 : kNowhere;
     }
     bool wants(double) const { return free > 0.0; }
