@@ -194,15 +194,22 @@ double gap_of_smaller(const Shape& shape, const ShapeQueries& queries, const Pro
     return near.distance - (double(shape.radius) + double(smaller.shape.radius));
 }
 
-// The first touch of shapes that are apart at the start.
-bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
-             SurfacePoint& hit) {
-    const double radii = double(shape.radius) + double(probe.shape.radius);
+// The cores' distance after so much of the way.
+CoreDistance distance_at(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction,
+                         double t) {
     Probe at = probe;
+    at.frame.position = probe.frame.position + direction * t;
+    return core_distance(shape, queries, at);
+}
+
+// The first touch of shapes that are apart at the start, where their cores' distance is `start`.
+bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, const CoreDistance& start,
+             Point direction, double length, SurfacePoint& hit) {
+    const double radii = double(shape.radius) + double(probe.shape.radius);
     double t = 0.0;
+    CoreDistance near = start;
     for (int n = 0;; ++n) {
-        at.frame.position = probe.frame.position + direction * t;
-        const CoreDistance near = core_distance(shape, queries, at);
+        if (n > 0) near = distance_at(shape, queries, probe, direction, t);
         const double gap = near.distance - radii;
         if (n == 0 && near.distance == 0.0) return true;  // a gap of a micrometre that GJK does not see
         if (near.distance > 0.0) {
@@ -235,7 +242,8 @@ CastSlack cast_slack(const Probe& probe, double length) {
 bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
                  SurfacePoint& hit) {
     const double radii = double(shape.radius) + double(probe.shape.radius);
-    const double gap = core_distance(shape, queries, probe).distance - radii;
+    const CoreDistance start = distance_at(shape, queries, probe, direction, 0.0);
+    const double gap = start.distance - radii;
     const CastSlack slack = cast_slack(probe, length);
     double by = slack.graze_m;
     hit = {};
@@ -253,12 +261,15 @@ bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& p
         hit.normal = normal_between(near);
         hit.point = near.on_shape + hit.normal * double(shape.radius);
         if (-dot(hit.normal, direction) <= kAlongSurface) return false;
-    } else if (!advance(shape, queries, probe, direction, length, hit)) {
+    } else if (!advance(shape, queries, probe, start, direction, min(length, probe.wanted_m), hit)) {
         return false;
     }
     const Smaller smaller(probe, by);
+    const CoreDistance smaller_start = probe.queries.shrinks_radius
+                                           ? start  // of the same core
+                                           : distance_at(shape, queries, smaller.probe, direction, 0.0);
     SurfacePoint sunk;
-    return advance(shape, queries, smaller.probe, direction, length + kGrazeLead * slack.graze_m, sunk);
+    return advance(shape, queries, smaller.probe, smaller_start, direction, length + kGrazeLead * slack.graze_m, sunk);
 }
 
 }  // namespace orrery::sim::ref

@@ -60,12 +60,91 @@ bool comes_before(const QueryHit& a, const QueryHit& b) {
     return std::tuple(a.distance, a.body.index, a.child) < std::tuple(b.distance, b.body.index, b.child);
 }
 
+// What a query computes of itself, once for all bodies.
+struct Aim {
+    const TreeKernels* kernels = &kTreeKernels;
+    Way way{};
+    Frame frame{};
+    double wanted_m = kNowhere;  // a hit beyond it may be left out
+};
+Aim aim_of(const RayCast& query) { return {.way = way_of(query.translation)}; }
+Aim aim_of(const ShapeCast& query) { return {.way = way_of(query.translation), .frame = frame_of(query.pose)}; }
+Aim aim_of(const Overlap& query) { return {.frame = frame_of(query.pose)}; }
+Aim aim_of(const ClosestPoint&) { return {}; }
+
+// Whether all of the shape stays beyond a ball that goes from `start`, by more than any rounding.
+bool passes_by(const Way& way, Point start, double radius, const QueryBody& body, const Shape& shape) {
+    constexpr double kSlack_m = 1e-3, kRelativeSlack = 1e-6;
+    if (shape.type == ShapeType::plane) return false;
+    const Point to = wide(body.pose.position) - start;
+    const double along = clamp(dot(to, way.direction), 0.0, way.length);
+    const double reach = (radius + double(shape.bounding_radius)) * (1.0 + kRelativeSlack) + kSlack_m;
+    return length_squared(to - way.direction * along) > reach * reach;
+}
+
+bool ask_body(const RayCast& query, const Aim& aim, const Shape*, const QueryBody& body, const Shape& shape,
+              QueryHit& hit) {
+    if (passes_by(aim.way, wide(query.origin), 0.0, body, shape)) return false;
+    const Frame frame = frame_of(body.pose);
+    const Ray ray{to_local(frame, wide(query.origin)), transpose_times(frame.rotation, aim.way.direction),
+                  aim.way.length, aim.kernels};
+    SurfacePoint at;
+    if (!shape_queries(shape.type).ray(shape, ray, at)) return false;
+    return finish_cast(aim.way, frame, at, wide(query.origin), body, hit);
+}
+
+bool ask_body(const ShapeCast& query, const Aim& aim, const Shape* probe, const QueryBody& body, const Shape& shape,
+              QueryHit& hit) {
+    const Point start = wide(query.pose.position);
+    if (passes_by(aim.way, start, probe->bounding_radius, body, shape)) return false;
+    const Frame frame = frame_of(body.pose);
+    const Probe posed{*probe,
+                      shape_queries(probe->type),
+                      relative_frame(frame, aim.frame),
+                      rounding_of(query.pose.position, body.pose.position, *probe),
+                      aim.wanted_m,
+                      aim.kernels};
+    SurfacePoint at;
+    if (!shape_cast(shape, posed, transpose_times(frame.rotation, aim.way.direction), aim.way.length, at)) return false;
+    return finish_cast(aim.way, frame, at, start, body, hit);
+}
+
+bool ask_body(const Overlap&, const Aim& aim, const Shape* probe, const QueryBody& body, const Shape& shape,
+              QueryHit& hit) {
+    const Frame frame = frame_of(body.pose);
+    const Probe posed{.shape = *probe,
+                      .queries = shape_queries(probe->type),
+                      .frame = relative_frame(frame, aim.frame),
+                      .kernels = aim.kernels};
+    hit = {};
+    hit.body = body.id;
+    return shape_overlap(shape, posed, hit.child);
+}
+
+bool ask_body(const ClosestPoint& query, const Aim&, const Shape*, const QueryBody& body, const Shape& shape,
+              QueryHit& hit) {
+    const Frame frame = frame_of(body.pose);
+    const SurfacePoint at = shape_queries(shape.type).closest(shape, to_local(frame, wide(query.point)));
+    hit = {};
+    hit.distance = static_cast<float>(at.distance);
+    if (hit.distance > query.max_distance) return false;
+    hit.body = body.id;
+    hit.child = at.child;
+    hit.inside = at.distance < 0.0;
+    hit.point = narrow(to_outer(frame, at.point));
+    hit.normal = narrow(frame.rotation * at.normal);
+    return true;
+}
+
 // Collects hits as the mode asks.
 template <class Query>
 class Search {
   public:
-    Search(const Query& query, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : query_(query), probe_(probe), shapes_(shapes), hits_(hits), first_(hits.size()) {}
+    Search(const Query& query, const TreeKernels& kernels, const Shape* probe, std::span<const Shape> shapes,
+           std::vector<QueryHit>& hits)
+        : aim(aim_of(query)), query_(query), probe_(probe), shapes_(shapes), hits_(hits), first_(hits.size()) {
+        aim.kernels = &kernels;
+    }
 
     bool wants(double distance) const {
         if (hits_.size() == first_ || query_.mode == HitMode::all) return true;
@@ -80,13 +159,17 @@ class Search {
     }
     void test(const QueryBody& body) {
         QueryHit hit;
-        if (!query_sees(query_.filter, body) || !ask_body(query_, probe_, body, shapes_[body.shape], hit)) return;
+        if (!query_sees(query_.filter, body) || !ask_body(query_, aim, probe_, body, shapes_[body.shape], hit)) return;
         if (query_.mode == HitMode::all || hits_.size() == first_)
             hits_.push_back(hit);
         else if (query_.mode == HitMode::closest && comes_before(hit, hits_.back()))
             hits_.back() = hit;
+        if (query_.mode == HitMode::closest) aim.wanted_m = double(hits_.back().distance * kOutward);
     }
     void sort() { std::sort(hits_.begin() + static_cast<std::ptrdiff_t>(first_), hits_.end(), comes_before); }
+
+  protected:
+    Aim aim;
 
   private:
     const Query& query_;
@@ -99,14 +182,13 @@ class Search {
 constexpr Point kOrigin{0.0, 0.0, 0.0};
 
 struct RaySearch : Search<RayCast> {
-    Way way;
     Slabs slabs;
-    RaySearch(const RayCast& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits),
-          way(way_of(q.translation)),
-          slabs(wide(q.origin), kOrigin, kOrigin, way.direction, way.length) {}
+    RaySearch(const RayCast& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
+              std::vector<QueryHit>& hits)
+        : Search(q, by, probe, shapes, hits),
+          slabs(wide(q.origin), kOrigin, kOrigin, aim.way.direction, aim.way.length) {}
     std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float about[16]) const {
-        return slabs.bits(kernels, node, reach(way.length), about);
+        return slabs.bits(kernels, node, reach(aim.way.length), about);
     }
     double nearest(const TreeNode& node, std::uint32_t lane, float about) const {
         return needs_order() ? slabs.enter(node, lane) : double(about);
@@ -114,24 +196,23 @@ struct RaySearch : Search<RayCast> {
 };
 
 // The box of a posed shape, about a point.
-Box3 box_about(Point at, const Shape& shape, const Pose& pose) {
+Box3 box_about(Point at, const Shape& shape, const Frame& frame) {
     Box3 box{};
-    shape_bounds(shape, frame_of(pose), box);
+    shape_bounds(shape, frame, box);
     return {box.min - at, box.max - at};
 }
 
 // The box that grows by the probe's is met where the probe's box meets it.
 struct CastSearch : Search<ShapeCast> {
-    Way way;
     Box3 box;
     Slabs slabs;
-    CastSearch(const ShapeCast& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits),
-          way(way_of(q.translation)),
-          box(box_about(wide(q.pose.position), *probe, q.pose)),
-          slabs(wide(q.pose.position), box.min, box.max, way.direction, way.length) {}
+    CastSearch(const ShapeCast& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
+               std::vector<QueryHit>& hits)
+        : Search(q, by, probe, shapes, hits),
+          box(box_about(wide(q.pose.position), *probe, aim.frame)),
+          slabs(wide(q.pose.position), box.min, box.max, aim.way.direction, aim.way.length) {}
     std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float about[16]) const {
-        return slabs.bits(kernels, node, reach(way.length), about);
+        return slabs.bits(kernels, node, reach(aim.way.length), about);
     }
     double nearest(const TreeNode& node, std::uint32_t lane, float about) const {
         return needs_order() ? slabs.enter(node, lane) : double(about);
@@ -140,8 +221,9 @@ struct CastSearch : Search<ShapeCast> {
 
 struct OverlapSearch : Search<Overlap> {
     BoxOverlap overlap;
-    OverlapSearch(const Overlap& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits), overlap(box_about(kOrigin, *probe, q.pose)) {}
+    OverlapSearch(const Overlap& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
+                  std::vector<QueryHit>& hits)
+        : Search(q, by, probe, shapes, hits), overlap(box_about(kOrigin, *probe, aim.frame)) {}
     std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float*) const {
         return overlap.bits(kernels, node);
     }
@@ -154,8 +236,9 @@ struct ClosestSearch : Search<ClosestPoint> {
     Point point;
     float at[3];
     double most;
-    ClosestSearch(const ClosestPoint& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits),
+    ClosestSearch(const ClosestPoint& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
+                  std::vector<QueryHit>& hits)
+        : Search(q, by, probe, shapes, hits),
           point(wide(q.point)),
           at{q.point.x, q.point.y, q.point.z},
           most(q.max_distance) {}
@@ -177,7 +260,7 @@ struct ClosestSearch : Search<ClosestPoint> {
 template <class SearchType, class Query>
 void run(const Query& query, const Shape* probe, const Snapshot& snapshot, std::span<const Shape> shapes,
          std::vector<QueryHit>& hits) {
-    SearchType of(query, probe, shapes, hits);
+    SearchType of(query, *snapshot.moving.kernels, probe, shapes, hits);
     search(snapshot, of);
     if (query.mode == HitMode::all) of.sort();
 }
@@ -212,54 +295,23 @@ bool query_sees(const QueryFilter& filter, const QueryBody& body) {
            (filter.mask & body.category) != 0 && filter.ignore != body.id;
 }
 
-bool ask_body(const RayCast& query, const Shape*, const QueryBody& body, const Shape& shape, QueryHit& hit) {
-    const Way way = way_of(query.translation);
-    const Frame frame = frame_of(body.pose);
-    SurfacePoint at;
-    if (!shape_queries(shape.type)
-             .ray(shape,
-                  {to_local(frame, wide(query.origin)), transpose_times(frame.rotation, way.direction), way.length},
-                  at))
-        return false;
-    return finish_cast(way, frame, at, wide(query.origin), body, hit);
+bool ask_body(const RayCast& query, const Shape* probe, const QueryBody& body, const Shape& shape, QueryHit& hit) {
+    return ask_body(query, aim_of(query), probe, body, shape, hit);
 }
-
 bool ask_body(const ShapeCast& query, const Shape* probe, const QueryBody& body, const Shape& shape, QueryHit& hit) {
-    const Way way = way_of(query.translation);
-    const Frame frame = frame_of(body.pose);
-    const Probe posed{*probe, shape_queries(probe->type), relative_frame(frame, frame_of(query.pose)),
-                      rounding_of(query.pose.position, body.pose.position, *probe)};
-    SurfacePoint at;
-    if (!shape_cast(shape, posed, transpose_times(frame.rotation, way.direction), way.length, at)) return false;
-    return finish_cast(way, frame, at, wide(query.pose.position), body, hit);
+    return ask_body(query, aim_of(query), probe, body, shape, hit);
 }
-
 bool ask_body(const Overlap& query, const Shape* probe, const QueryBody& body, const Shape& shape, QueryHit& hit) {
-    const Frame frame = frame_of(body.pose);
-    const Probe posed{*probe, shape_queries(probe->type), relative_frame(frame, frame_of(query.pose))};
-    hit = {};
-    hit.body = body.id;
-    return shape_overlap(shape, posed, hit.child);
+    return ask_body(query, aim_of(query), probe, body, shape, hit);
 }
-
-bool ask_body(const ClosestPoint& query, const Shape*, const QueryBody& body, const Shape& shape, QueryHit& hit) {
-    const Frame frame = frame_of(body.pose);
-    const SurfacePoint at = shape_queries(shape.type).closest(shape, to_local(frame, wide(query.point)));
-    hit = {};
-    hit.distance = static_cast<float>(at.distance);
-    if (hit.distance > query.max_distance) return false;
-    hit.body = body.id;
-    hit.child = at.child;
-    hit.inside = at.distance < 0.0;
-    hit.point = narrow(to_outer(frame, at.point));
-    hit.normal = narrow(frame.rotation * at.normal);
-    return true;
+bool ask_body(const ClosestPoint& query, const Shape* probe, const QueryBody& body, const Shape& shape, QueryHit& hit) {
+    return ask_body(query, aim_of(query), probe, body, shape, hit);
 }
 
 void find_overlaps(const Overlap& query, const Shape& shape, const BodyTree& tree, std::span<const Shape> shapes,
                    std::vector<QueryHit>& hits) {
     if (can_probe(shape)) {
-        OverlapSearch of(query, &shape, shapes, hits);
+        OverlapSearch of(query, *tree.kernels, &shape, shapes, hits);
         search(tree, of);
     } else {
         const Frame frame = frame_of(query.pose);

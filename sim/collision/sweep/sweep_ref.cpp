@@ -118,7 +118,7 @@ struct Walk {
         if (is_convex(obstacle.type)) return pass(Skinned(obstacle, shape_queries(obstacle.type), frame));
         if (!obstacle.compound && !obstacle.mesh) return;
         const Box3 near = box_in(frame);
-        const auto wanted = [&](Point low, Point high) { return boxes_overlap(low, high, near); };
+        const InBox wanted(near, kTreeKernels);
         if (obstacle.compound) {
             walk(obstacle.compound->tree, wanted, [&](std::uint32_t i) {
                 const Part part = part_of(*obstacle.compound, i);
