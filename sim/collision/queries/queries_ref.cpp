@@ -146,17 +146,11 @@ class Search {
         aim.kernels = &kernels;
     }
 
-    bool wants(double distance) const {
-        if (hits_.size() == first_ || query_.mode == HitMode::all) return true;
-        return query_.mode == HitMode::closest && static_cast<float>(distance) <= hits_.back().distance * kOutward;
-    }
-    // Whether the answer depends on the order in which bodies are met: else it may be an order of rounded distances.
-    bool needs_order() const { return query_.mode == HitMode::any; }
-    // Nothing that is farther away than this is wanted, but for rounding; at least as much as `most` where all is.
-    float reach(double most) const {
-        const auto whole = static_cast<float>(most);
-        return hits_.size() == first_ || query_.mode != HitMode::closest ? whole : min(hits_.back().distance, whole);
-    }
+    bool wants(double distance) const { return static_cast<float>(distance) <= limit_; }
+    // Where the answer depends on the order in which bodies are met; else it may be one of rounded distances.
+    bool is_exact() const { return query_.mode == HitMode::any; }
+    // How far away something may be that is wanted.
+    float reach(double most) const { return min(limit_, static_cast<float>(most)); }
     void test(const QueryBody& body) {
         QueryHit hit;
         if (!query_sees(query_.filter, body) || !ask_body(query_, aim, probe_, body, shapes_[body.shape], hit)) return;
@@ -164,7 +158,9 @@ class Search {
             hits_.push_back(hit);
         else if (query_.mode == HitMode::closest && comes_before(hit, hits_.back()))
             hits_.back() = hit;
-        if (query_.mode == HitMode::closest) aim.wanted_m = double(hits_.back().distance * kOutward);
+        if (query_.mode == HitMode::all) return;
+        limit_ = query_.mode == HitMode::any ? -kNoLimit : hits_.back().distance * kOutward;
+        aim.wanted_m = limit_;
     }
     void sort() { std::sort(hits_.begin() + static_cast<std::ptrdiff_t>(first_), hits_.end(), comes_before); }
 
@@ -177,6 +173,7 @@ class Search {
     std::span<const Shape> shapes_;
     std::vector<QueryHit>& hits_;
     std::size_t first_;
+    float limit_ = kNoLimit;  // what is farther away than this is not wanted
 };
 
 constexpr Point kOrigin{0.0, 0.0, 0.0};
@@ -190,9 +187,7 @@ struct RaySearch : Search<RayCast> {
     std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float about[16]) const {
         return slabs.bits(kernels, node, reach(aim.way.length), about);
     }
-    double nearest(const TreeNode& node, std::uint32_t lane, float about) const {
-        return needs_order() ? slabs.enter(node, lane) : double(about);
-    }
+    double nearest(const TreeNode& node, std::uint32_t lane) const { return slabs.enter(node, lane); }
 };
 
 // The box of a posed shape, about a point.
@@ -214,20 +209,19 @@ struct CastSearch : Search<ShapeCast> {
     std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float about[16]) const {
         return slabs.bits(kernels, node, reach(aim.way.length), about);
     }
-    double nearest(const TreeNode& node, std::uint32_t lane, float about) const {
-        return needs_order() ? slabs.enter(node, lane) : double(about);
-    }
+    double nearest(const TreeNode& node, std::uint32_t lane) const { return slabs.enter(node, lane); }
 };
 
 struct OverlapSearch : Search<Overlap> {
     BoxOverlap overlap;
+    static constexpr bool is_exact() { return true; }
     OverlapSearch(const Overlap& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
                   std::vector<QueryHit>& hits)
         : Search(q, by, probe, shapes, hits), overlap(box_about(kOrigin, *probe, aim.frame)) {}
     std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float*) const {
         return overlap.bits(kernels, node);
     }
-    double nearest(const TreeNode& node, std::uint32_t lane, float) const {
+    double nearest(const TreeNode& node, std::uint32_t lane) const {
         return overlap.meets(node, lane) ? 0.0 : kNowhere;
     }
 };
@@ -236,6 +230,7 @@ struct ClosestSearch : Search<ClosestPoint> {
     Point point;
     float at[3];
     double most;
+    static constexpr bool is_exact() { return true; }
     ClosestSearch(const ClosestPoint& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
                   std::vector<QueryHit>& hits)
         : Search(q, by, probe, shapes, hits),
@@ -246,7 +241,7 @@ struct ClosestSearch : Search<ClosestPoint> {
         return kernels.reach_bits(node, at, max(reach(most), 0.0f));
     }
     // Inside a box the surface may be at any depth.
-    double nearest(const TreeNode& node, std::uint32_t lane, float) const {
+    double nearest(const TreeNode& node, std::uint32_t lane) const {
         const Point low = low_of(node, lane), high = high_of(node, lane);
         const Point way{max(max(low.x - point.x, point.x - high.x), 0.0),
                         max(max(low.y - point.y, point.y - high.y), 0.0),

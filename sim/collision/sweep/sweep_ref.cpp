@@ -105,7 +105,8 @@ struct Walk {
     std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float*) const {
         return overlap.bits(kernels, node);
     }
-    double nearest(const TreeNode& node, std::uint32_t lane, float) const {
+    static constexpr bool is_exact() { return true; }
+    double nearest(const TreeNode& node, std::uint32_t lane) const {
         return overlap.meets(node, lane) ? 0.0 : kNowhere;
     }
     bool wants(double) const { return free > 0.0; }
