@@ -1,6 +1,6 @@
-// Double precision as a lane number, for the scalar reference pass alone: world queries, which are cold enough to run
-// scalar and whose iterations lose too many digits in single precision, and tests that differentiate. The same IEEE
-// operations, so the same bits everywhere.
+// Double precision as a lane number, for the scalar reference pass alone: what world queries compute of single bodies,
+// whose iterations lose too many digits in single precision, and tests that differentiate. The same IEEE operations, so
+// the same bits everywhere.
 //
 // To be included before any other -inl.h: templates find the functions of a plain number only where they stand before
 // them.

@@ -10,11 +10,11 @@
 
 #include "sim/lanes/records-inl.h"
 #include "sim/lanes/vec3-inl.h"
+#include "sim/trees/node_tests-inl.h"
 #include "sim/trees/tree_kernels.h"
 
 ORRERY_LANES_BEGIN
 
-inline constexpr float kNoBox = 3e38f;
 inline constexpr std::uint32_t kMortonBits = 10;  // an axis
 
 // Two zero bits after each of the ten lowest.
@@ -89,18 +89,6 @@ inline void build_parents(const TreeNode* children, std::uint32_t count, TreeNod
     }
 }
 
-// Bit k: the box overlaps lane k.
-ORRERY_FN std::uint32_t overlap_bits(const TreeNode& node, const Number low[3], const Number high[3]) {
-    std::uint32_t bits = 0;
-    for (std::uint32_t k = 0; k < 16; k += lanes<Number>()) {
-        const MaskOf<Number> x = (load<Number>(node.min[0] + k) <= high[0]) & (load<Number>(node.max[0] + k) >= low[0]);
-        const MaskOf<Number> y = (load<Number>(node.min[1] + k) <= high[1]) & (load<Number>(node.max[1] + k) >= low[1]);
-        const MaskOf<Number> z = (load<Number>(node.min[2] + k) <= high[2]) & (load<Number>(node.max[2] + k) >= low[2]);
-        bits |= lane_bits(x & y & z) << k;
-    }
-    return bits;
-}
-
 // Depth first; a level adds at most 15 waiting nodes.
 inline std::uint32_t query(const TreeView& tree, const BoundsRecord& box, std::uint32_t first_slot, std::uint32_t* out,
                            std::uint32_t capacity) {
@@ -130,7 +118,9 @@ inline std::uint32_t query(const TreeView& tree, const BoundsRecord& box, std::u
     return found;
 }
 
-constexpr TreeKernels make_tree_kernels() { return {morton, build_leaves, build_parents, set_lane, grow_lane, query}; }
+constexpr TreeKernels make_tree_kernels() {
+    return {morton, build_leaves, build_parents, set_lane, grow_lane, query, way_bits, box_bits, reach_bits};
+}
 
 ORRERY_LANES_END
 

@@ -32,6 +32,19 @@ struct TreeView {
     std::uint32_t levels = 0;
 };
 
+// What single precision may have rounded of a way or a distance is less.
+inline constexpr float kOutward = 1.0f + 0x1p-19f;
+
+// A straight way through boxes, rounded outward to single precision: a box that double precision says is met is met
+// here (way_through). Along an axis, the way reaches the plane `row` of a node at (plane - from) * inverse.
+struct BoxWay {
+    struct Plane {
+        std::uint32_t row;  // of TreeNode: 0 to 2 min, 3 to 5 max
+        float from;
+    } enter[3], leave[3];
+    float inverse[3];
+};
+
 struct TreeKernels {
     // keys[i] = the Morton code of the centre of boxes[rows[i]], within the bounds of all centres, above rows[i].
     void (*morton)(const BoundsRecord* boxes, const std::uint32_t* rows, std::uint32_t count, std::uint64_t* keys);
@@ -44,6 +57,12 @@ struct TreeKernels {
     // Slots from first_slot on whose boxes overlap `box`; returns how many there are and writes as many as fit.
     std::uint32_t (*query)(const TreeView&, const BoundsRecord& box, std::uint32_t first_slot, std::uint32_t* out,
                            std::uint32_t capacity);
+    // Bit k: the way may meet box k after at most `length`; the box overlaps box k; box k may be within `reach` of a
+    // point. No bit is set of a lane without a box, and none is missing. enter[k]: about where
+    // the way meets box k, no later than it does times kOutward.
+    std::uint32_t (*way_bits)(const TreeNode&, const BoxWay&, float length, float enter[16]);
+    std::uint32_t (*box_bits)(const TreeNode&, const float low[3], const float high[3]);
+    std::uint32_t (*reach_bits)(const TreeNode&, const float point[3], float reach);
 };
 
 // The table of a target, or null if this build lacks it.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/collision/queries/batch_order.h"
 #include "sim/collision/queries/queries.h"
 #include "sim/world/executor.h"
 #include "sim/world/impl.h"
@@ -11,7 +12,7 @@ namespace orrery::sim {
 
 namespace {
 
-constexpr std::uint32_t kQueriesPerTask = 16;
+constexpr std::uint32_t kQueriesPerTask = 32;
 
 // The shape that a query casts or overlaps with. False: there is none that could be.
 bool find_probe(std::span<const Shape> shapes, const QueryShape& wanted, Shape& made, const Shape*& probe) {
@@ -57,46 +58,70 @@ QueryStatus ask_one(const Core& core, const History& history, const Query& query
     return ask(core, history, query, hits);
 }
 
+// A batch, in tasks of queries that follow each other in `order`.
+template <class Query>
+struct Batch {
+    struct Part {  // the answers of a task, in its order
+        QueryAnswer answers[kQueriesPerTask];
+        std::vector<QueryHit> hits;
+    };
+
+    const Core& core;
+    const History& history;
+    std::span<const Query> queries;
+    std::vector<std::uint32_t> order;
+    std::vector<Part> parts;
+
+    std::span<const std::uint32_t> of_task(std::uint32_t task) const {
+        const std::size_t first = std::size_t(task) * kQueriesPerTask;
+        return std::span(order).subspan(first, std::min<std::size_t>(kQueriesPerTask, order.size() - first));
+    }
+    void ask_task(std::uint32_t task) {
+        Part& part = parts[task];
+        part.hits.reserve(kQueriesPerTask);
+        const std::span<const std::uint32_t> rows = of_task(task);
+        for (const std::uint32_t i : rows) __builtin_prefetch(&queries[i]);
+        QueryAnswer* answer = part.answers;
+        for (const std::uint32_t i : rows) {
+            answer->first = part.hits.size();
+            answer->status = ask(core, history, queries[i], part.hits);
+            answer->count = part.hits.size() - answer->first;
+            ++answer;
+        }
+    }
+    // In the order of the queries.
+    void gather(QueryAnswers& out) const {
+        out.answers.resize(queries.size());
+        for (std::uint32_t task = 0; task < parts.size(); ++task) {
+            const QueryAnswer* answer = parts[task].answers;
+            for (const std::uint32_t i : of_task(task)) out.answers[i] = *answer++;
+        }
+        std::vector<std::size_t> begin(queries.size());
+        std::size_t all = 0;
+        for (std::size_t i = 0; i < queries.size(); ++i) begin[i] = all, all += out.answers[i].count;
+        out.hits.resize(all);
+        for (std::uint32_t task = 0; task < parts.size(); ++task) {
+            for (const std::uint32_t i : of_task(task)) {
+                QueryAnswer& answer = out.answers[i];
+                std::copy_n(parts[task].hits.data() + answer.first, answer.count, out.hits.data() + begin[i]);
+                answer.first = begin[i];
+            }
+        }
+    }
+};
+
 template <class Query>
 void ask_many(const Core& core, const History& history, std::span<const Query> queries, QueryAnswers& out,
               Executor* executor) {
     const FpEnvironment environment;
-    struct Job {
-        const Core& core;
-        const History& history;
-        std::span<const Query> queries;
-        std::vector<QueryAnswer>& answers;
-        std::vector<std::vector<QueryHit>> hits;  // by task
-    };
-    const auto count = static_cast<std::uint32_t>(queries.size()),
-               tasks = (count + kQueriesPerTask - 1) / kQueriesPerTask;
-    out.answers.assign(count, {});
-    out.hits.clear();
-    Job job{core, history, queries, out.answers, {}};
-    job.hits.resize(tasks);
+    Batch<Query> batch{core, history, queries, ref::batch_order(queries), {}};
+    const auto tasks = static_cast<std::uint32_t>((queries.size() + kQueriesPerTask - 1) / kQueriesPerTask);
+    batch.parts.resize(tasks);
     SerialExecutor serial;
     GuardedExecutor guarded(executor ? *executor : static_cast<Executor&>(serial));
     guarded.run(
-        tasks,
-        [](void* context, std::uint32_t task) {
-            Job& inner = *static_cast<Job*>(context);
-            std::vector<QueryHit>& hits = inner.hits[task];
-            const std::size_t first = std::size_t(task) * kQueriesPerTask,
-                              last = std::min(inner.queries.size(), first + kQueriesPerTask);
-            for (std::size_t i = first; i < last; ++i) {
-                QueryAnswer& answer = inner.answers[i];
-                answer.first = hits.size();
-                answer.status = ask(inner.core, inner.history, inner.queries[i], hits);
-                answer.count = hits.size() - answer.first;
-            }
-        },
-        &job);
-    for (std::uint32_t task = 0; task < tasks; ++task) {
-        const std::size_t first = std::size_t(task) * kQueriesPerTask,
-                          last = std::min(queries.size(), first + kQueriesPerTask);
-        for (std::size_t i = first; i < last; ++i) out.answers[i].first += out.hits.size();
-        out.hits.insert(out.hits.end(), job.hits[task].begin(), job.hits[task].end());
-    }
+        tasks, [](void* context, std::uint32_t task) { static_cast<Batch<Query>*>(context)->ask_task(task); }, &batch);
+    batch.gather(out);
 }
 
 }  // namespace

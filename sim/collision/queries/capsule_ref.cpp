@@ -56,6 +56,7 @@ void shrink(Shape& shape, float by) { shape.radius -= by; }
 
 }  // namespace
 
-constinit const ShapeQueries kCapsuleQueries{.ray = ray, .closest = closest, .support = support, .shrink = shrink};
+constinit const ShapeQueries kCapsuleQueries{
+    .ray = ray, .closest = closest, .support = support, .shrink = shrink, .shrinks_radius = true};
 
 }  // namespace orrery::sim::ref

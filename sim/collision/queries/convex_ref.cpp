@@ -21,103 +21,112 @@ namespace {
 
 struct Vertex {
     Point w{}, on_shape{}, on_probe{};  // w = on_shape - on_probe
-    double weight = 1.0;
 };
 
+// Vertices by their places in a pool that the simplices of one search share, so that none is copied.
 struct Simplex {
-    Vertex v[4];
+    std::uint32_t at[4];
+    double weight[4];
     int count = 0;
 };
 
-Point nearest_point(const Simplex& s) {
-    Point p{0.0, 0.0, 0.0};
-    for (int i = 0; i < s.count; ++i) p = p + s.v[i].w * s.v[i].weight;
-    return p;
-}
+Simplex vertex(std::uint32_t a) { return {{a}, {1.0}, 1}; }
 
-Simplex vertex(const Vertex& a) {
-    Simplex s;
-    s.v[0] = a, s.v[0].weight = 1.0, s.count = 1;
-    return s;
-}
+// Finds the part of a simplex that is nearest to the origin.
+class Nearest {
+  public:
+    explicit Nearest(const Vertex (&pool)[4]) : pool_(pool) {}
 
-Simplex segment(const Vertex& a, const Vertex& b) {
-    const Point ab = b.w - a.w;
-    const double along = -dot(a.w, ab), whole = length_squared(ab);
-    if (along <= 0.0 || whole <= 0.0) return vertex(a);
-    if (along >= whole) return vertex(b);
-    Simplex s = vertex(a);
-    s.v[1] = b, s.count = 2;
-    s.v[1].weight = along / whole, s.v[0].weight = 1.0 - s.v[1].weight;
-    return s;
-}
-
-Simplex triangle(const Vertex& a, const Vertex& b, const Vertex& c) {
-    const Point ab = b.w - a.w, ac = c.w - a.w;
-    const double d1 = -dot(ab, a.w), d2 = -dot(ac, a.w);
-    if (d1 <= 0.0 && d2 <= 0.0) return vertex(a);
-    const double d3 = -dot(ab, b.w), d4 = -dot(ac, b.w);
-    if (d3 >= 0.0 && d4 <= d3) return vertex(b);
-    const double vc = d1 * d4 - d3 * d2;
-    if (vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0) return segment(a, b);
-    const double d5 = -dot(ab, c.w), d6 = -dot(ac, c.w);
-    if (d6 >= 0.0 && d5 <= d6) return vertex(c);
-    const double vb = d5 * d2 - d1 * d6;
-    if (vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0) return segment(a, c);
-    const double va = d3 * d6 - d5 * d4;
-    if (va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0) return segment(b, c);
-    const double sum = (va + vb) + vc;
-    if (!(sum > 0.0)) return segment(a, b);  // no area is left of it
-    Simplex s;
-    s.count = 3;
-    s.v[0] = a, s.v[1] = b, s.v[2] = c;
-    s.v[1].weight = vb / sum, s.v[2].weight = vc / sum;
-    s.v[0].weight = (1.0 - s.v[1].weight) - s.v[2].weight;
-    return s;
-}
-
-// Whether the origin and `apex` stand on different sides of the plane through a, b, c; a flat tetrahedron has all sides
-// outside.
-bool origin_beyond(const Point& a, const Point& b, const Point& c, const Point& apex) {
-    const Point n = cross(b - a, c - a);
-    const double origin_side = -dot(a, n), apex_side = dot(apex - a, n);
-    return origin_side * apex_side <= 0.0;
-}
-
-// The nearest of the faces that the origin is beyond; all four vertices where it is inside.
-Simplex tetrahedron(const Simplex& s) {
-    constexpr int kFaces[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}};
-    Simplex best = s;
-    double least = 0.0;
-    bool found = false;
-    for (const auto& f : kFaces) {
-        if (!origin_beyond(s.v[f[0]].w, s.v[f[1]].w, s.v[f[2]].w, s.v[f[3]].w)) continue;
-        const Simplex face = triangle(s.v[f[0]], s.v[f[1]], s.v[f[2]]);
-        const double d = length_squared(nearest_point(face));
-        if (found && d >= least) continue;
-        best = face, least = d, found = true;
+    Point point(const Simplex& s) const {
+        Point p{0.0, 0.0, 0.0};
+        for (int i = 0; i < s.count; ++i) p = p + w(s.at[i]) * s.weight[i];
+        return p;
     }
-    return best;
-}
-
-Simplex reduced(const Simplex& s) {
-    switch (s.count) {
-        case 1:
-            return vertex(s.v[0]);
-        case 2:
-            return segment(s.v[0], s.v[1]);
-        case 3:
-            return triangle(s.v[0], s.v[1], s.v[2]);
-        default:
-            return tetrahedron(s);
+    Simplex part(const Simplex& s) const {
+        switch (s.count) {
+            case 1:
+                return vertex(s.at[0]);
+            case 2:
+                return segment(s.at[0], s.at[1]);
+            case 3:
+                return triangle(s.at[0], s.at[1], s.at[2]);
+            default:
+                return tetrahedron(s);
+        }
     }
-}
 
-bool holds(const Simplex& s, Point w) {
+  private:
+    const Point& w(std::uint32_t i) const { return pool_[i].w; }
+
+    Simplex segment(std::uint32_t ia, std::uint32_t ib) const {
+        const Point &a = w(ia), &b = w(ib);
+        const Point ab = b - a;
+        const double along = -dot(a, ab), whole = length_squared(ab);
+        if (along <= 0.0 || whole <= 0.0) return vertex(ia);
+        if (along >= whole) return vertex(ib);
+        const double of_b = along / whole;
+        return {{ia, ib}, {1.0 - of_b, of_b}, 2};
+    }
+    Simplex triangle(std::uint32_t ia, std::uint32_t ib, std::uint32_t ic) const {
+        const Point &a = w(ia), &b = w(ib), &c = w(ic);
+        const Point ab = b - a, ac = c - a;
+        const double d1 = -dot(ab, a), d2 = -dot(ac, a);
+        if (d1 <= 0.0 && d2 <= 0.0) return vertex(ia);
+        const double d3 = -dot(ab, b), d4 = -dot(ac, b);
+        if (d3 >= 0.0 && d4 <= d3) return vertex(ib);
+        const double vc = d1 * d4 - d3 * d2;
+        if (vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0) return segment(ia, ib);
+        const double d5 = -dot(ab, c), d6 = -dot(ac, c);
+        if (d6 >= 0.0 && d5 <= d6) return vertex(ic);
+        const double vb = d5 * d2 - d1 * d6;
+        if (vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0) return segment(ia, ic);
+        const double va = d3 * d6 - d5 * d4;
+        if (va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0) return segment(ib, ic);
+        const double sum = (va + vb) + vc;
+        if (!(sum > 0.0)) return segment(ia, ib);  // no area is left of it
+        const double of_b = vb / sum, of_c = vc / sum;
+        return {{ia, ib, ic}, {(1.0 - of_b) - of_c, of_b, of_c}, 3};
+    }
+    // Whether the origin and `apex` stand on different sides of the plane through a, b, c; a flat tetrahedron has all
+    // sides outside.
+    bool origin_beyond(const Point& a, const Point& b, const Point& c, const Point& apex) const {
+        const Point n = cross(b - a, c - a);
+        const double origin_side = -dot(a, n), apex_side = dot(apex - a, n);
+        return origin_side * apex_side <= 0.0;
+    }
+    // The nearest of the faces that the origin is beyond; all four vertices where it is inside.
+    Simplex tetrahedron(const Simplex& s) const {
+        constexpr int kFaces[4][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {1, 3, 2, 0}};
+        Simplex best = s;
+        double least = 0.0;
+        bool found = false;
+        for (const auto& f : kFaces) {
+            const std::uint32_t a = s.at[f[0]], b = s.at[f[1]], c = s.at[f[2]];
+            if (!origin_beyond(w(a), w(b), w(c), w(s.at[f[3]]))) continue;
+            const Simplex face = triangle(a, b, c);
+            const double d = length_squared(point(face));
+            if (found && d >= least) continue;
+            best = face, least = d, found = true;
+        }
+        return best;
+    }
+
+    const Vertex (&pool_)[4];
+};
+
+bool holds(const Vertex (&pool)[4], const Simplex& s, Point w) {
     for (int i = 0; i < s.count; ++i) {
-        if (s.v[i].w.x == w.x && s.v[i].w.y == w.y && s.v[i].w.z == w.z) return true;
+        const Point& v = pool[s.at[i]].w;
+        if (v.x == w.x && v.y == w.y && v.z == w.z) return true;
     }
     return false;
+}
+
+// A place of the pool that the simplex, of at most three vertices, does not use.
+std::uint32_t free_place(const Simplex& s) {
+    std::uint32_t used = 0;
+    for (int i = 0; i < s.count; ++i) used |= 1u << s.at[i];
+    return static_cast<std::uint32_t>(__builtin_ctz(~used));
 }
 
 // The farthest vertex of the difference along `direction`.
@@ -129,13 +138,13 @@ Vertex difference_support(const Shape& shape, const ShapeQueries& queries, const
     return v;
 }
 
-CoreDistance result_of(const Simplex& s, double distance) {
+CoreDistance result_of(const Vertex (&pool)[4], const Simplex& s, double distance) {
     CoreDistance out;
     out.distance = distance;
     out.on_shape = out.on_probe = {0.0, 0.0, 0.0};
     for (int i = 0; i < s.count; ++i) {
-        out.on_shape = out.on_shape + s.v[i].on_shape * s.v[i].weight;
-        out.on_probe = out.on_probe + s.v[i].on_probe * s.v[i].weight;
+        out.on_shape = out.on_shape + pool[s.at[i]].on_shape * s.weight[i];
+        out.on_probe = out.on_probe + pool[s.at[i]].on_probe * s.weight[i];
     }
     return out;
 }
@@ -145,23 +154,28 @@ CoreDistance result_of(const Simplex& s, double distance) {
 CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
     // The gap between the distance and its lower bound from the newest support point, and what counts as no distance.
     constexpr double kGap_m = 1e-10, kRelativeGap = 1e-12, kNothing_m = 1e-11;
-    Simplex s = vertex(difference_support(shape, queries, probe, probe.frame.position));
-    Point v = s.v[0].w;
+    Vertex pool[4];
+    const Nearest nearest(pool);
+    pool[0] = difference_support(shape, queries, probe, probe.frame.position);
+    Simplex s = vertex(0);
+    Point v = pool[0].w;
     double distance = length(v);
     for (int n = 0; n < kMaxConvexIterations; ++n) {
-        if (distance <= kNothing_m) return result_of(s, 0.0);
-        const Vertex next = difference_support(shape, queries, probe, -v);
-        if (distance - dot(v, next.w) / distance <= kGap_m + kRelativeGap * distance || holds(s, next.w)) break;
+        if (distance <= kNothing_m) return result_of(pool, s, 0.0);
+        const std::uint32_t place = free_place(s);
+        pool[place] = difference_support(shape, queries, probe, -v);
+        const Point& w = pool[place].w;
+        if (distance - dot(v, w) / distance <= kGap_m + kRelativeGap * distance || holds(pool, s, w)) break;
         Simplex wider = s;
-        wider.v[wider.count++] = next;
-        const Simplex nearer = reduced(wider);
-        if (nearer.count == 4) return result_of(nearer, 0.0);
-        const Point p = nearest_point(nearer);
+        wider.at[wider.count] = place, wider.weight[wider.count] = 1.0, ++wider.count;
+        const Simplex nearer = nearest.part(wider);
+        if (nearer.count == 4) return result_of(pool, nearer, 0.0);
+        const Point p = nearest.point(nearer);
         const double d = length(p);
         if (!(d < distance)) break;  // rounding: no nearer point can be found
         s = nearer, v = p, distance = d;
     }
-    return result_of(s, distance);
+    return result_of(pool, s, distance);
 }
 
 bool convex_overlap(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
@@ -194,15 +208,22 @@ double gap_of_smaller(const Shape& shape, const ShapeQueries& queries, const Pro
     return near.distance - (double(shape.radius) + double(smaller.shape.radius));
 }
 
-// The first touch of shapes that are apart at the start.
-bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
-             SurfacePoint& hit) {
-    const double radii = double(shape.radius) + double(probe.shape.radius);
+// The cores' distance after so much of the way.
+CoreDistance distance_at(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction,
+                         double t) {
     Probe at = probe;
+    at.frame.position = probe.frame.position + direction * t;
+    return core_distance(shape, queries, at);
+}
+
+// The first touch of shapes that are apart at the start, where their cores' distance is `start`.
+bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, const CoreDistance& start,
+             Point direction, double length, SurfacePoint& hit) {
+    const double radii = double(shape.radius) + double(probe.shape.radius);
     double t = 0.0;
+    CoreDistance near = start;
     for (int n = 0;; ++n) {
-        at.frame.position = probe.frame.position + direction * t;
-        const CoreDistance near = core_distance(shape, queries, at);
+        if (n > 0) near = distance_at(shape, queries, probe, direction, t);
         const double gap = near.distance - radii;
         if (n == 0 && near.distance == 0.0) return true;  // a gap of a micrometre that GJK does not see
         if (near.distance > 0.0) {
@@ -235,7 +256,8 @@ CastSlack cast_slack(const Probe& probe, double length) {
 bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
                  SurfacePoint& hit) {
     const double radii = double(shape.radius) + double(probe.shape.radius);
-    const double gap = core_distance(shape, queries, probe).distance - radii;
+    const CoreDistance start = distance_at(shape, queries, probe, direction, 0.0);
+    const double gap = start.distance - radii;
     const CastSlack slack = cast_slack(probe, length);
     double by = slack.graze_m;
     hit = {};
@@ -253,12 +275,15 @@ bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& p
         hit.normal = normal_between(near);
         hit.point = near.on_shape + hit.normal * double(shape.radius);
         if (-dot(hit.normal, direction) <= kAlongSurface) return false;
-    } else if (!advance(shape, queries, probe, direction, length, hit)) {
+    } else if (!advance(shape, queries, probe, start, direction, min(length, probe.wanted_m), hit)) {
         return false;
     }
     const Smaller smaller(probe, by);
+    const CoreDistance smaller_start = probe.queries.shrinks_radius
+                                           ? start  // of the same core
+                                           : distance_at(shape, queries, smaller.probe, direction, 0.0);
     SurfacePoint sunk;
-    return advance(shape, queries, smaller.probe, direction, length + kGrazeLead * slack.graze_m, sunk);
+    return advance(shape, queries, smaller.probe, smaller_start, direction, length + kGrazeLead * slack.graze_m, sunk);
 }
 
 }  // namespace orrery::sim::ref

@@ -39,17 +39,15 @@ bool ray_to_triangle(const Ray& r, const Corners& t, double length, SurfacePoint
 bool ray(const Shape& shape, const Ray& r, SurfacePoint& hit) {
     double nearest = r.length;
     bool found = false;
-    walk(
-        shape.mesh->tree, [&](Point low, Point high) { return ray_meets_box(r, low, high, nearest); },
-        [&](std::uint32_t t) {
-            SurfacePoint at;
-            if (!ray_to_triangle(r, corners_of(*shape.mesh, t), nearest, at)) return;
-            if (found && at.distance == hit.distance && hit.child < t) return;
-            hit = at;
-            hit.child = t;
-            nearest = at.distance;
-            found = true;
-        });
+    walk(shape.mesh->tree, OnRay(r, nearest), [&](std::uint32_t t) {
+        SurfacePoint at;
+        if (!ray_to_triangle(r, corners_of(*shape.mesh, t), nearest, at)) return;
+        if (found && at.distance == hit.distance && hit.child < t) return;
+        hit = at;
+        hit.child = t;
+        nearest = at.distance;
+        found = true;
+    });
     return found;
 }
 
@@ -59,45 +57,40 @@ SurfacePoint closest(const Shape& shape, Point p) {
     TriangleShape triangle;
     const Shape point;
     const Mat3T<double> upright{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    walk(
-        shape.mesh->tree, [&](Point low, Point high) { return box_distance(low, high, p) <= best.distance; },
-        [&](std::uint32_t t) {
-            const CoreDistance near =
-                core_distance(triangle.of(*shape.mesh, t), kHullQueries, {point, kSphereQueries, {upright, p}});
-            if (near.distance > best.distance || (near.distance == best.distance && best.child < t)) return;
-            const D3 n = triangle_normal(*shape.mesh, t);
-            best = round_closest(p, near.on_shape, 0.0, {n.x, n.y, n.z});
-            best.child = t;
-        });
+    walk(shape.mesh->tree, NearPoint{p, best.distance}, [&](std::uint32_t t) {
+        const CoreDistance near =
+            core_distance(triangle.of(*shape.mesh, t), kHullQueries, {point, kSphereQueries, {upright, p}});
+        if (near.distance > best.distance || (near.distance == best.distance && best.child < t)) return;
+        const D3 n = triangle_normal(*shape.mesh, t);
+        best = round_closest(p, near.on_shape, 0.0, {n.x, n.y, n.z});
+        best.child = t;
+    });
     return best;
 }
 
 bool overlap(const Shape& shape, const Probe& probe, std::uint32_t& child) {
-    const Box3 box = swept_box(probe, {0.0, 0.0, 0.0});
     TriangleShape triangle;
     child = kNone;
-    walk(
-        shape.mesh->tree, [&](Point low, Point high) { return boxes_overlap(low, high, box); },
-        [&](std::uint32_t t) {
-            if (t < child && convex_overlap(triangle.of(*shape.mesh, t), kHullQueries, probe)) child = t;
-        });
+    walk(shape.mesh->tree, InBox(box_of(probe), *probe.kernels), [&](std::uint32_t t) {
+        if (t < child && convex_overlap(triangle.of(*shape.mesh, t), kHullQueries, probe)) child = t;
+    });
     return child != kNone;
 }
 
 bool cast(const Shape& shape, const Probe& probe, Point direction, double length, SurfacePoint& hit) {
-    const Box3 box = swept_box(probe, direction * length);
     TriangleShape triangle;
+    Probe wanted = probe;
+    wanted.wanted_m = min(probe.wanted_m, length);
     bool found = false;
-    walk(
-        shape.mesh->tree, [&](Point low, Point high) { return boxes_overlap(low, high, box); },
-        [&](std::uint32_t t) {
-            SurfacePoint at;
-            if (!convex_cast(triangle.of(*shape.mesh, t), kHullQueries, probe, direction, length, at)) return;
-            at.child = t;
-            if (found && (at.distance > hit.distance || (at.distance == hit.distance && hit.child < t))) return;
-            hit = at;
-            found = true;
-        });
+    walk(shape.mesh->tree, OnCast(probe, box_of(probe), direction, wanted.wanted_m), [&](std::uint32_t t) {
+        SurfacePoint at;
+        if (!convex_cast(triangle.of(*shape.mesh, t), kHullQueries, wanted, direction, length, at)) return;
+        at.child = t;
+        if (found && (at.distance > hit.distance || (at.distance == hit.distance && hit.child < t))) return;
+        hit = at;
+        wanted.wanted_m = min(at.distance, wanted.wanted_m);
+        found = true;
+    });
     return found;
 }
 

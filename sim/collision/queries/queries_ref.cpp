@@ -19,8 +19,6 @@ namespace {
 constexpr double kBoundsSlack_m = 1e-3;
 // Rounding of two positions, as a part of the largest coordinate, and of a shape, as a part of its bounding radius.
 constexpr double kRoundingOfPlace = 0x1p-23, kRoundingOfSize = 0x1p-23;
-// What directions so small become: none.
-constexpr double kNoDirection = 1e-290;
 
 Point wide(Vec3 v) { return {v.x, v.y, v.z}; }
 Vec3 narrow(Point p) { return {static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)}; }
@@ -38,31 +36,6 @@ Way way_of(Vec3 translation) {
     way.length = min(way.whole, double(kMaxCastLength_m));
     return way;
 }
-
-// Where the way enters the box, or kNowhere. An axis along which it does not move has the slopes of a very long way.
-struct Slabs {
-    Point origin, inverse;
-    double length;
-
-    Slabs(Point from, const Way& way) : origin(from), length(way.length) {
-        const Point d = way.direction;
-        inverse = {inverse_of(d.x), inverse_of(d.y), inverse_of(d.z)};
-    }
-    static double inverse_of(double d) { return abs(d) < kNoDirection ? 1e290 : 1.0 / d; }
-
-    double enter(const Point& low, const Point& high) const {
-        double near = 0.0, far = length;
-        slab(low.x, high.x, origin.x, inverse.x, near, far);
-        slab(low.y, high.y, origin.y, inverse.y, near, far);
-        slab(low.z, high.z, origin.z, inverse.z, near, far);
-        return near <= far ? near : kNowhere;
-    }
-    static void slab(double low, double high, double o, double inverse, double& near, double& far) {
-        const double a = (low - o) * inverse, b = (high - o) * inverse;
-        near = max(min(a, b), near);
-        far = min(max(a, b), far);
-    }
-};
 
 double largest(Vec3 v) { return max(max(abs(double(v.x)), abs(double(v.y))), abs(double(v.z))); }
 double rounding_of(Vec3 probe, Vec3 body, const Shape& shape) {
@@ -87,26 +60,112 @@ bool comes_before(const QueryHit& a, const QueryHit& b) {
     return std::tuple(a.distance, a.body.index, a.child) < std::tuple(b.distance, b.body.index, b.child);
 }
 
+// What a query computes of itself, once for all bodies.
+struct Aim {
+    const TreeKernels* kernels = &kTreeKernels;
+    Way way{};
+    Frame frame{};
+    double wanted_m = kNowhere;  // a hit beyond it may be left out
+};
+Aim aim_of(const RayCast& query) { return {.way = way_of(query.translation)}; }
+Aim aim_of(const ShapeCast& query) { return {.way = way_of(query.translation), .frame = frame_of(query.pose)}; }
+Aim aim_of(const Overlap& query) { return {.frame = frame_of(query.pose)}; }
+Aim aim_of(const ClosestPoint&) { return {}; }
+
+// Whether all of the shape stays beyond a ball that goes from `start`, by more than any rounding.
+bool passes_by(const Way& way, Point start, double radius, const QueryBody& body, const Shape& shape) {
+    constexpr double kSlack_m = 1e-3, kRelativeSlack = 1e-6;
+    if (shape.type == ShapeType::plane) return false;
+    const Point to = wide(body.pose.position) - start;
+    const double along = clamp(dot(to, way.direction), 0.0, way.length);
+    const double reach = (radius + double(shape.bounding_radius)) * (1.0 + kRelativeSlack) + kSlack_m;
+    return length_squared(to - way.direction * along) > reach * reach;
+}
+
+bool ask_body(const RayCast& query, const Aim& aim, const Shape*, const QueryBody& body, const Shape& shape,
+              QueryHit& hit) {
+    if (passes_by(aim.way, wide(query.origin), 0.0, body, shape)) return false;
+    const Frame frame = frame_of(body.pose);
+    const Ray ray{to_local(frame, wide(query.origin)), transpose_times(frame.rotation, aim.way.direction),
+                  aim.way.length, aim.kernels};
+    SurfacePoint at;
+    if (!shape_queries(shape.type).ray(shape, ray, at)) return false;
+    return finish_cast(aim.way, frame, at, wide(query.origin), body, hit);
+}
+
+bool ask_body(const ShapeCast& query, const Aim& aim, const Shape* probe, const QueryBody& body, const Shape& shape,
+              QueryHit& hit) {
+    const Point start = wide(query.pose.position);
+    if (passes_by(aim.way, start, probe->bounding_radius, body, shape)) return false;
+    const Frame frame = frame_of(body.pose);
+    const Probe posed{*probe,
+                      shape_queries(probe->type),
+                      relative_frame(frame, aim.frame),
+                      rounding_of(query.pose.position, body.pose.position, *probe),
+                      aim.wanted_m,
+                      aim.kernels};
+    SurfacePoint at;
+    if (!shape_cast(shape, posed, transpose_times(frame.rotation, aim.way.direction), aim.way.length, at)) return false;
+    return finish_cast(aim.way, frame, at, start, body, hit);
+}
+
+bool ask_body(const Overlap&, const Aim& aim, const Shape* probe, const QueryBody& body, const Shape& shape,
+              QueryHit& hit) {
+    const Frame frame = frame_of(body.pose);
+    const Probe posed{.shape = *probe,
+                      .queries = shape_queries(probe->type),
+                      .frame = relative_frame(frame, aim.frame),
+                      .kernels = aim.kernels};
+    hit = {};
+    hit.body = body.id;
+    return shape_overlap(shape, posed, hit.child);
+}
+
+bool ask_body(const ClosestPoint& query, const Aim&, const Shape*, const QueryBody& body, const Shape& shape,
+              QueryHit& hit) {
+    const Frame frame = frame_of(body.pose);
+    const SurfacePoint at = shape_queries(shape.type).closest(shape, to_local(frame, wide(query.point)));
+    hit = {};
+    hit.distance = static_cast<float>(at.distance);
+    if (hit.distance > query.max_distance) return false;
+    hit.body = body.id;
+    hit.child = at.child;
+    hit.inside = at.distance < 0.0;
+    hit.point = narrow(to_outer(frame, at.point));
+    hit.normal = narrow(frame.rotation * at.normal);
+    return true;
+}
+
 // Collects hits as the mode asks.
 template <class Query>
 class Search {
   public:
-    Search(const Query& query, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : query_(query), probe_(probe), shapes_(shapes), hits_(hits), first_(hits.size()) {}
-
-    bool wants(double distance) const {
-        if (hits_.size() == first_ || query_.mode == HitMode::all) return true;
-        return query_.mode == HitMode::closest && static_cast<float>(distance) <= hits_.back().distance;
+    Search(const Query& query, const TreeKernels& kernels, const Shape* probe, std::span<const Shape> shapes,
+           std::vector<QueryHit>& hits)
+        : aim(aim_of(query)), query_(query), probe_(probe), shapes_(shapes), hits_(hits), first_(hits.size()) {
+        aim.kernels = &kernels;
     }
+
+    bool wants(double distance) const { return static_cast<float>(distance) <= limit_; }
+    // Where the answer depends on the order in which bodies are met; else it may be one of rounded distances.
+    bool is_exact() const { return query_.mode == HitMode::any; }
+    // How far away something may be that is wanted.
+    float reach(double most) const { return min(limit_, static_cast<float>(most)); }
     void test(const QueryBody& body) {
         QueryHit hit;
-        if (!query_sees(query_.filter, body) || !ask_body(query_, probe_, body, shapes_[body.shape], hit)) return;
+        if (!query_sees(query_.filter, body) || !ask_body(query_, aim, probe_, body, shapes_[body.shape], hit)) return;
         if (query_.mode == HitMode::all || hits_.size() == first_)
             hits_.push_back(hit);
         else if (query_.mode == HitMode::closest && comes_before(hit, hits_.back()))
             hits_.back() = hit;
+        if (query_.mode == HitMode::all) return;
+        limit_ = query_.mode == HitMode::any ? -kNoLimit : hits_.back().distance * kOutward;
+        aim.wanted_m = limit_;
     }
     void sort() { std::sort(hits_.begin() + static_cast<std::ptrdiff_t>(first_), hits_.end(), comes_before); }
+
+  protected:
+    Aim aim;
 
   private:
     const Query& query_;
@@ -114,53 +173,81 @@ class Search {
     std::span<const Shape> shapes_;
     std::vector<QueryHit>& hits_;
     std::size_t first_;
+    float limit_ = kNoLimit;  // what is farther away than this is not wanted
 };
+
+constexpr Point kOrigin{0.0, 0.0, 0.0};
 
 struct RaySearch : Search<RayCast> {
     Slabs slabs;
-    RaySearch(const RayCast& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits), slabs(wide(q.origin), way_of(q.translation)) {}
-    double nearest(const Point& low, const Point& high) const { return slabs.enter(low, high); }
+    RaySearch(const RayCast& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
+              std::vector<QueryHit>& hits)
+        : Search(q, by, probe, shapes, hits),
+          slabs(wide(q.origin), kOrigin, kOrigin, aim.way.direction, aim.way.length) {}
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float about[16]) const {
+        return slabs.bits(kernels, node, reach(aim.way.length), about);
+    }
+    double nearest(const TreeNode& node, std::uint32_t lane) const { return slabs.enter(node, lane); }
 };
+
+// The box of a posed shape, about a point.
+Box3 box_about(Point at, const Shape& shape, const Frame& frame) {
+    Box3 box{};
+    shape_bounds(shape, frame, box);
+    return {box.min - at, box.max - at};
+}
 
 // The box that grows by the probe's is met where the probe's box meets it.
 struct CastSearch : Search<ShapeCast> {
+    Box3 box;
     Slabs slabs;
-    Point below{}, above{};
-    CastSearch(const ShapeCast& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits), slabs(wide(q.pose.position), way_of(q.translation)) {
-        Box3 box{};
-        shape_bounds(*probe, frame_of(q.pose), box);
-        below = box.min - wide(q.pose.position), above = box.max - wide(q.pose.position);
+    CastSearch(const ShapeCast& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
+               std::vector<QueryHit>& hits)
+        : Search(q, by, probe, shapes, hits),
+          box(box_about(wide(q.pose.position), *probe, aim.frame)),
+          slabs(wide(q.pose.position), box.min, box.max, aim.way.direction, aim.way.length) {}
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float about[16]) const {
+        return slabs.bits(kernels, node, reach(aim.way.length), about);
     }
-    double nearest(const Point& low, const Point& high) const { return slabs.enter(low - above, high - below); }
+    double nearest(const TreeNode& node, std::uint32_t lane) const { return slabs.enter(node, lane); }
 };
 
 struct OverlapSearch : Search<Overlap> {
-    Box3 box{};
-    OverlapSearch(const Overlap& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits) {
-        shape_bounds(*probe, frame_of(q.pose), box);
+    BoxOverlap overlap;
+    static constexpr bool is_exact() { return true; }
+    OverlapSearch(const Overlap& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
+                  std::vector<QueryHit>& hits)
+        : Search(q, by, probe, shapes, hits), overlap(box_about(kOrigin, *probe, aim.frame)) {}
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float*) const {
+        return overlap.bits(kernels, node);
     }
-    double nearest(const Point& low, const Point& high) const {
-        const bool apart = low.x > box.max.x || low.y > box.max.y || low.z > box.max.z || high.x < box.min.x ||
-                           high.y < box.min.y || high.z < box.min.z;
-        return apart ? kNowhere : 0.0;
+    double nearest(const TreeNode& node, std::uint32_t lane) const {
+        return overlap.meets(node, lane) ? 0.0 : kNowhere;
     }
 };
 
 struct ClosestSearch : Search<ClosestPoint> {
     Point point;
-    double reach;
-    ClosestSearch(const ClosestPoint& q, const Shape* probe, std::span<const Shape> shapes, std::vector<QueryHit>& hits)
-        : Search(q, probe, shapes, hits), point(wide(q.point)), reach(q.max_distance) {}
+    float at[3];
+    double most;
+    static constexpr bool is_exact() { return true; }
+    ClosestSearch(const ClosestPoint& q, const TreeKernels& by, const Shape* probe, std::span<const Shape> shapes,
+                  std::vector<QueryHit>& hits)
+        : Search(q, by, probe, shapes, hits),
+          point(wide(q.point)),
+          at{q.point.x, q.point.y, q.point.z},
+          most(q.max_distance) {}
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float*) const {
+        return kernels.reach_bits(node, at, max(reach(most), 0.0f));
+    }
     // Inside a box the surface may be at any depth.
-    double nearest(const Point& low, const Point& high) const {
+    double nearest(const TreeNode& node, std::uint32_t lane) const {
+        const Point low = low_of(node, lane), high = high_of(node, lane);
         const Point way{max(max(low.x - point.x, point.x - high.x), 0.0),
                         max(max(low.y - point.y, point.y - high.y), 0.0),
                         max(max(low.z - point.z, point.z - high.z), 0.0)};
         const double distance = length(way);
-        if (distance > reach) return kNowhere;
+        if (distance > most) return kNowhere;
         return distance > 0.0 ? distance : -double(kMaxQueryCoordinate_m);
     }
 };
@@ -168,7 +255,7 @@ struct ClosestSearch : Search<ClosestPoint> {
 template <class SearchType, class Query>
 void run(const Query& query, const Shape* probe, const Snapshot& snapshot, std::span<const Shape> shapes,
          std::vector<QueryHit>& hits) {
-    SearchType of(query, probe, shapes, hits);
+    SearchType of(query, *snapshot.moving.kernels, probe, shapes, hits);
     search(snapshot, of);
     if (query.mode == HitMode::all) of.sort();
 }
@@ -203,54 +290,23 @@ bool query_sees(const QueryFilter& filter, const QueryBody& body) {
            (filter.mask & body.category) != 0 && filter.ignore != body.id;
 }
 
-bool ask_body(const RayCast& query, const Shape*, const QueryBody& body, const Shape& shape, QueryHit& hit) {
-    const Way way = way_of(query.translation);
-    const Frame frame = frame_of(body.pose);
-    SurfacePoint at;
-    if (!shape_queries(shape.type)
-             .ray(shape,
-                  {to_local(frame, wide(query.origin)), transpose_times(frame.rotation, way.direction), way.length},
-                  at))
-        return false;
-    return finish_cast(way, frame, at, wide(query.origin), body, hit);
+bool ask_body(const RayCast& query, const Shape* probe, const QueryBody& body, const Shape& shape, QueryHit& hit) {
+    return ask_body(query, aim_of(query), probe, body, shape, hit);
 }
-
 bool ask_body(const ShapeCast& query, const Shape* probe, const QueryBody& body, const Shape& shape, QueryHit& hit) {
-    const Way way = way_of(query.translation);
-    const Frame frame = frame_of(body.pose);
-    const Probe posed{*probe, shape_queries(probe->type), relative_frame(frame, frame_of(query.pose)),
-                      rounding_of(query.pose.position, body.pose.position, *probe)};
-    SurfacePoint at;
-    if (!shape_cast(shape, posed, transpose_times(frame.rotation, way.direction), way.length, at)) return false;
-    return finish_cast(way, frame, at, wide(query.pose.position), body, hit);
+    return ask_body(query, aim_of(query), probe, body, shape, hit);
 }
-
 bool ask_body(const Overlap& query, const Shape* probe, const QueryBody& body, const Shape& shape, QueryHit& hit) {
-    const Frame frame = frame_of(body.pose);
-    const Probe posed{*probe, shape_queries(probe->type), relative_frame(frame, frame_of(query.pose))};
-    hit = {};
-    hit.body = body.id;
-    return shape_overlap(shape, posed, hit.child);
+    return ask_body(query, aim_of(query), probe, body, shape, hit);
 }
-
-bool ask_body(const ClosestPoint& query, const Shape*, const QueryBody& body, const Shape& shape, QueryHit& hit) {
-    const Frame frame = frame_of(body.pose);
-    const SurfacePoint at = shape_queries(shape.type).closest(shape, to_local(frame, wide(query.point)));
-    hit = {};
-    hit.distance = static_cast<float>(at.distance);
-    if (hit.distance > query.max_distance) return false;
-    hit.body = body.id;
-    hit.child = at.child;
-    hit.inside = at.distance < 0.0;
-    hit.point = narrow(to_outer(frame, at.point));
-    hit.normal = narrow(frame.rotation * at.normal);
-    return true;
+bool ask_body(const ClosestPoint& query, const Shape* probe, const QueryBody& body, const Shape& shape, QueryHit& hit) {
+    return ask_body(query, aim_of(query), probe, body, shape, hit);
 }
 
 void find_overlaps(const Overlap& query, const Shape& shape, const BodyTree& tree, std::span<const Shape> shapes,
                    std::vector<QueryHit>& hits) {
     if (can_probe(shape)) {
-        OverlapSearch of(query, &shape, shapes, hits);
+        OverlapSearch of(query, *tree.kernels, &shape, shapes, hits);
         search(tree, of);
     } else {
         const Frame frame = frame_of(query.pose);

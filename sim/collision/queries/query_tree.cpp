@@ -69,6 +69,7 @@ void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<con
 void SnapshotTaker::pack(std::span<const QueryBody> bodies, std::span<const Shape> shapes, const TreeKernels& kernels,
                          BodyTree& out) {
     const auto all = static_cast<std::uint32_t>(bodies.size());
+    out.kernels = &kernels;
     bounds_.resize(all);
     rows_.clear();
     for (std::uint32_t i = 0; i < all; ++i) {

@@ -28,6 +28,7 @@ struct BodyTree {
     std::vector<QueryBody> bodies;  // slot by slot; behind the slots those that no box holds
     std::vector<TreeNode> nodes;    // level by level
     std::uint32_t first[kMaxTreeLevels] = {}, levels = 0, slots = 0;
+    const TreeKernels* kernels = nullptr;  // which it was packed by, and is searched by
 
     const TreeNode& node(std::uint32_t level, std::uint32_t index) const { return nodes[first[level] + index]; }
 };

@@ -1,17 +1,19 @@
-// The walk through a tree of bodies, nearest boxes first. A query type Q says how near the box of a lane may hold an
-// answer, and whether an answer so far away is still wanted:
-//   double nearest(const Point& low, const Point& high) const;   kNowhere: none in this box
-//   bool wants(double distance) const;                           of boxes and bodies; false for all once it is content
+// The walk through a tree of bodies, nearest boxes first. A query type Q says how near a box may hold an answer, and
+// whether an answer so far away is still wanted:
+//   std::uint32_t boxes(const TreeKernels&, const TreeNode&, float about[16]) const;
+//       bits of lanes, none missing that may hold an answer that is wanted; about how near those are, where
+//       is_exact() says no
+//   bool is_exact() const;   whether the walk goes by nearest() instead
+//   double nearest(const TreeNode&, std::uint32_t lane) const;   kNowhere: none in this box
+//   bool wants(double distance) const;   of boxes and bodies; false for all once it is content
 //   void test(const QueryBody&);
 // For the reference pass.
 #pragma once
 
+#include "sim/collision/queries/box_tests.h"
 #include "sim/collision/queries/query_tree.h"
-#include "sim/collision/queries/shape_queries.h"
 
 namespace orrery::sim::ref {
-
-inline constexpr double kNowhere = 1e300;
 
 struct Waiting {
     double distance;
@@ -24,6 +26,8 @@ void search(const BodyTree& tree, Q& query) {
     for (std::size_t i = tree.slots; i < tree.bodies.size(); ++i) query.test(tree.bodies[i]);
     if (tree.levels == 0) return;
     Waiting stack[kMaxTreeLevels * 16];
+    const bool exact = query.is_exact();
+    float about[16] = {};
     std::uint32_t depth = 0;
     stack[depth++] = {-1e30, tree.levels - 1, 0};
     while (depth > 0) {
@@ -35,11 +39,13 @@ void search(const BodyTree& tree, Q& query) {
         }
         const TreeNode& node = tree.node(at.level, at.index);
         const std::uint32_t bottom = depth;
-        for (std::uint32_t k = 0; k < 16; ++k) {
-            if (node.min[0][k] > node.max[0][k]) continue;  // an empty lane
-            const double distance = query.nearest({node.min[0][k], node.min[1][k], node.min[2][k]},
-                                                  {node.max[0][k], node.max[1][k], node.max[2][k]});
-            if (distance >= kNowhere || !query.wants(distance)) continue;
+        for (std::uint32_t bits = query.boxes(*tree.kernels, node, about); bits != 0; bits &= bits - 1) {
+            const auto k = static_cast<std::uint32_t>(__builtin_ctz(bits));
+            double distance = about[k];
+            if (exact) {
+                distance = query.nearest(node, k);
+                if (distance >= kNowhere || !query.wants(distance)) continue;
+            }
             std::uint32_t to = depth++;  // the nearest is to come off first; equal ones by their order in the tree
             for (; to > bottom && stack[to - 1].distance <= distance; --to) stack[to] = stack[to - 1];
             stack[to] = {distance, at.level == 0 ? kBodyLevel : at.level - 1, at.index * 16 + k};

@@ -10,6 +10,7 @@
 
 #include "sim/lanes/matrix-inl.h"
 #include "sim/shapes/shape.h"
+#include "sim/trees/tree_kernels.h"
 
 namespace orrery::sim::ref {
 
@@ -32,6 +33,8 @@ struct Box3 {
 struct Ray {
     Point origin, direction;  // unit
     double length = 0.0;      // m
+    const TreeKernels* kernels =
+        &kTreeKernels;  // by which the trees of shapes of many are searched: no bit depends on it
 };
 
 // Where something meets a surface, in the shape's frame.
@@ -49,7 +52,9 @@ struct Probe {
     const Shape& shape;
     const ShapeQueries& queries;
     Frame frame;
-    double rounding_m = 0.0;  // how far single precision may have moved it against the shape
+    double rounding_m = 0.0;                     // how far single precision may have moved it against the shape
+    double wanted_m = 1e300;                     // a cast's first touch beyond it may be left out
+    const TreeKernels* kernels = &kTreeKernels;  // see Ray
 };
 
 struct ShapeQueries {
@@ -68,6 +73,7 @@ struct ShapeQueries {
     // Convex shapes: makes it smaller by so much on all sides, about, less than its inner radius
     // (sim/collision/sweep/sweep.h).
     void (*shrink)(Shape&, float by) = nullptr;
+    bool shrinks_radius = false;  // and that changes nothing but Shape::radius
 };
 
 extern const ShapeQueries kSphereQueries, kBoxQueries, kCapsuleQueries, kPlaneQueries, kCylinderQueries, kHullQueries,

@@ -12,22 +12,32 @@ namespace {
 
 constexpr double kSlack_m = 1e-4;  // of boxes: far above rounding
 
+constexpr double kEverywhere_m = 1e30;
+
+struct UntilFound {
+    InBox boxes;
+    const bool& found;
+
+    std::uint32_t bits(const TreeNode& node) const { return found ? 0 : boxes.bits(node); }
+    bool wants(const TreeNode& node, std::uint32_t k) const { return !found && boxes.wants(node, k); }
+};
+
 // Calls test(part) with the parts of a compound or a mesh that a box, in its frame, may meet, until one says true.
 template <class Test>
 bool any_part(const Shape& shape, const Box3* within, Test&& test) {
     bool found = false;
-    const auto wants = [&](Point low, Point high) {
-        return !found && (within == nullptr || boxes_overlap(low, high, *within));
-    };
+    const Box3 everything{{-kEverywhere_m, -kEverywhere_m, -kEverywhere_m},
+                          {kEverywhere_m, kEverywhere_m, kEverywhere_m}};
+    const UntilFound wanted{InBox(within ? *within : everything, kTreeKernels), found};
     if (shape.type == ShapeType::compound) {
-        walk(shape.compound->tree, wants, [&](std::uint32_t i) {
+        walk(shape.compound->tree, wanted, [&](std::uint32_t i) {
             if (!found) found = test(part_of(*shape.compound, i));
         });
         return found;
     }
     TriangleShape triangle;
     const Frame none{{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}, {0.0, 0.0, 0.0}};
-    walk(shape.mesh->tree, wants, [&](std::uint32_t t) {
+    walk(shape.mesh->tree, wanted, [&](std::uint32_t t) {
         if (!found) found = test(Part{triangle.of(*shape.mesh, t), kHullQueries, none});
     });
     return found;

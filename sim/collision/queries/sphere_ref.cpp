@@ -26,6 +26,7 @@ void shrink(Shape& shape, float by) { shape.radius -= by; }
 
 }  // namespace
 
-constinit const ShapeQueries kSphereQueries{.ray = ray, .closest = closest, .support = support, .shrink = shrink};
+constinit const ShapeQueries kSphereQueries{
+    .ray = ray, .closest = closest, .support = support, .shrink = shrink, .shrinks_radius = true};
 
 }  // namespace orrery::sim::ref

@@ -1,14 +1,16 @@
 // The walk through the tree of a mesh's triangles or a compound's children. For the reference pass.
 #pragma once
 
-#include "sim/collision/queries/shape_queries.h"
+#include "sim/collision/queries/box_tests.h"
 #include "sim/trees/box_tree.h"
 
 namespace orrery::sim::ref {
 
-// visit(row) for every box for which wants(low, high) holds, in the order of the tree.
-template <class Wants, class Visit>
-void walk(const BoxTree& tree, Wants&& wants, Visit&& visit) {
+// visit(row) for every box that the test wants, in the order of the tree:
+//   std::uint32_t bits(const TreeNode&)            of lanes, none missing that it wants
+//   bool wants(const TreeNode&, std::uint32_t k)   exactly
+template <class Test, class Visit>
+void walk(const BoxTree& tree, const Test& test, Visit&& visit) {
     const TreeView view = tree.view();
     if (view.levels == 0) return;
     struct Node {
@@ -19,11 +21,10 @@ void walk(const BoxTree& tree, Wants&& wants, Visit&& visit) {
     while (depth > 0) {
         const Node at = stack[--depth];
         const TreeNode& node = view.level[at.level][at.index];
-        for (std::uint32_t k = 16; k-- > 0;) {
-            if (node.min[0][k] > node.max[0][k]) continue;  // an empty lane
-            const Point low{node.min[0][k], node.min[1][k], node.min[2][k]},
-                high{node.max[0][k], node.max[1][k], node.max[2][k]};
-            if (!wants(low, high)) continue;
+        for (std::uint32_t bits = test.bits(node); bits != 0;) {
+            const std::uint32_t k = 31 - static_cast<std::uint32_t>(__builtin_clz(bits));
+            bits ^= 1u << k;
+            if (!test.wants(node, k)) continue;
             if (at.level == 0)
                 visit(tree.row(at.index * 16 + k));
             else
@@ -32,43 +33,72 @@ void walk(const BoxTree& tree, Wants&& wants, Visit&& visit) {
     }
 }
 
-inline bool boxes_overlap(Point low, Point high, const Box3& box) {
-    return low.x <= box.max.x && box.min.x <= high.x && low.y <= box.max.y && box.min.y <= high.y &&
-           low.z <= box.max.z && box.min.z <= high.z;
-}
+// Of boxes that a ray meets before `length`, which may become less on the way.
+struct OnRay {
+    RayBoxes boxes;
+    const TreeKernels& kernels;
+    const double& length;
 
-inline double box_distance(Point low, Point high, Point p) {
-    const Point d{max(max(low.x - p.x, p.x - high.x), 0.0), max(max(low.y - p.y, p.y - high.y), 0.0),
-                  max(max(low.z - p.z, p.z - high.z), 0.0)};
-    return length(d);
-}
+    OnRay(const Ray& ray, const double& to) : boxes(ray), kernels(*ray.kernels), length(to) {}
+    std::uint32_t bits(const TreeNode& node) const { return boxes.bits(kernels, node, length); }
+    bool wants(const TreeNode& node, std::uint32_t k) const { return boxes.meets(node, k, length); }
+};
 
-// Whether the ray meets the box before `length`; a hair's breadth more than the box counts as it.
-inline bool ray_meets_box(const Ray& r, Point low, Point high, double length) {
-    const double o[3] = {r.origin.x, r.origin.y, r.origin.z}, d[3] = {r.direction.x, r.direction.y, r.direction.z};
-    const double l[3] = {low.x, low.y, low.z}, h[3] = {high.x, high.y, high.z};
-    double enter = 0.0, leave = length;
-    for (int k = 0; k < 3; ++k) {
-        const double slack = 1e-6 * (1.0 + abs(o[k]));
-        if (d[k] == 0.0) {
-            if (o[k] < l[k] - slack || o[k] > h[k] + slack) return false;
-            continue;
-        }
-        const double a = (l[k] - slack - o[k]) / d[k], b = (h[k] + slack - o[k]) / d[k];
-        enter = max(min(a, b), enter);
-        leave = min(max(a, b), leave);
+// Of boxes that overlap one.
+struct InBox {
+    BoxOverlap overlap;
+    const TreeKernels& kernels;
+
+    InBox(const Box3& box, const TreeKernels& by) : overlap(box), kernels(by) {}
+    std::uint32_t bits(const TreeNode& node) const { return overlap.bits(kernels, node); }
+    bool wants(const TreeNode& node, std::uint32_t k) const { return overlap.meets(node, k); }
+};
+
+// Of boxes at most so far from a point.
+struct NearPoint {
+    static constexpr double kFar_m = 1e30;
+    Point point;
+    const double& distance;
+
+    std::uint32_t bits(const TreeNode& node) const {
+        const float at[3] = {static_cast<float>(point.x), static_cast<float>(point.y), static_cast<float>(point.z)};
+        return kTreeKernels.reach_bits(
+            node, at, rounded_up(min(distance, kFar_m) + ref::length(point - Point{at[0], at[1], at[2]})));
     }
-    return enter <= leave;
-}
+    bool wants(const TreeNode& node, std::uint32_t k) const {
+        const Point low = low_of(node, k), high = high_of(node, k);
+        const Point d{max(max(low.x - point.x, point.x - high.x), 0.0),
+                      max(max(low.y - point.y, point.y - high.y), 0.0),
+                      max(max(low.z - point.z, point.z - high.z), 0.0)};
+        return ref::length(d) <= distance;
+    }
+};
 
-// The box of a probe on its way.
-inline Box3 swept_box(const Probe& probe, Point way) {
+inline constexpr double kProbeSlack_m = 1e-4;  // of a probe's box
+
+// The box of a probe.
+inline Box3 box_of(const Probe& probe) {
+    const Point slack{kProbeSlack_m, kProbeSlack_m, kProbeSlack_m};
     Box3 box;
     shape_bounds(probe.shape, probe.frame, box);
-    const Point zero{0.0, 0.0, 0.0}, slack{1e-4, 1e-4, 1e-4};
-    box.min = (box.min + min(way, zero)) - slack;
-    box.max = (box.max + max(way, zero)) + slack;
-    return box;
+    return {box.min - slack, box.max + slack};
 }
+
+// Of boxes that a probe's box meets on its way before `length`, which may become less.
+struct OnCast {
+    Slabs slabs;
+    const TreeKernels& kernels;
+    const double& length;
+
+    OnCast(const Probe& probe, const Box3& box, Point direction, const double& to)
+        : slabs(probe.frame.position, box.min - probe.frame.position, box.max - probe.frame.position, direction, to),
+          kernels(*probe.kernels),
+          length(to) {}
+    std::uint32_t bits(const TreeNode& node) const {
+        float enter[16];
+        return slabs.bits(kernels, node, static_cast<float>(length), enter);
+    }
+    bool wants(const TreeNode& node, std::uint32_t k) const { return slabs.enter(node, k) <= length; }
+};
 
 }  // namespace orrery::sim::ref

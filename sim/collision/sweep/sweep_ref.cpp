@@ -83,6 +83,7 @@ struct Walk {
     std::vector<Skinned> parts;
     double radius;
     Box3 box{};  // holds the whole way
+    BoxOverlap overlap;
     double free = 1.0;
     bool pressed = false;  // it began nearer to what ended it than it would be left at first
 
@@ -99,8 +100,15 @@ struct Walk {
         }
         const Point reach{radius, radius, radius}, to = way.from + way.translation;
         box = {min(way.from, to) - reach, max(way.from, to) + reach};
+        overlap = BoxOverlap(box);
     }
-    double nearest(const Point& low, const Point& high) const { return boxes_overlap(low, high, box) ? 0.0 : kNowhere; }
+    std::uint32_t boxes(const TreeKernels& kernels, const TreeNode& node, float*) const {
+        return overlap.bits(kernels, node);
+    }
+    static constexpr bool is_exact() { return true; }
+    double nearest(const TreeNode& node, std::uint32_t lane) const {
+        return overlap.meets(node, lane) ? 0.0 : kNowhere;
+    }
     bool wants(double) const { return free > 0.0; }
     void test(const QueryBody& other) {
         if ((other.types & kQuerySensors) != 0 || (info.category & other.mask) == 0 ||
@@ -111,7 +119,7 @@ struct Walk {
         if (is_convex(obstacle.type)) return pass(Skinned(obstacle, shape_queries(obstacle.type), frame));
         if (!obstacle.compound && !obstacle.mesh) return;
         const Box3 near = box_in(frame);
-        const auto wanted = [&](Point low, Point high) { return boxes_overlap(low, high, near); };
+        const InBox wanted(near, kTreeKernels);
         if (obstacle.compound) {
             walk(obstacle.compound->tree, wanted, [&](std::uint32_t i) {
                 const Part part = part_of(*obstacle.compound, i);
