@@ -23,7 +23,8 @@ class QuantisedWorld {
         bool alive = false;
     };
 
-    // Reads every living body. Ticks ascend from call to call.
+    // Reads every living body; those alone that the last step may have changed where the last update() was of the same
+    // world a tick before. Ticks ascend from call to call.
     void update(const sim::World& world);
     // The same for `bodies`, in order of index (World::read_bodies).
     void update(std::uint64_t tick, std::span<const sim::BodyState> bodies);
@@ -39,16 +40,21 @@ class QuantisedWorld {
 
   private:
     void begin(std::uint64_t tick);
+    void read_all(const sim::World& world);
+    void read_changed(const sim::World& world);
     template <class Describe>
     void take(const sim::BodyMotion& body, Describe describe);
-    void end();
+    template <class Describe>
+    void take_next(const sim::BodyMotion& body, Describe describe);
+    void remove_until(std::size_t index);
     void remove(Body& body);
 
+    const sim::World* world_ = nullptr;  // that the last update() read
     std::uint64_t tick_ = 0;
     std::uint32_t living_ = 0;
-    std::size_t next_ = 0;  // during an update: the next index
+    std::size_t next_ = 0;  // while all are read: the next index
     std::vector<Body> bodies_;
-    std::vector<std::uint32_t> added_;
+    std::vector<std::uint32_t> added_, changed_;
     std::vector<sim::BodyId> removed_;
 };
 

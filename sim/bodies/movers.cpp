@@ -18,6 +18,9 @@ void Movers::list_all(const Bodies& bodies) {
 }
 
 void Movers::update(const Bodies& bodies) {
+    all_noted_ = all_;
+    noted_ = placed_;
+    noted_.insert(noted_.end(), changed_.begin(), changed_.end());
     if (!all_ && changed_.empty()) return;
     if (all_ || changed_.size() * kBodiesPerChange > bodies.size()) {
         list_all(bodies);
@@ -37,6 +40,18 @@ void Movers::update(const Bodies& bodies) {
     }
     changed_.clear();
     all_ = false;
+}
+
+bool Movers::touched(std::vector<std::uint32_t>& out) const {
+    out.clear();
+    if (all_ || all_noted_) return false;
+    out.assign(list_.begin(), list_.end());
+    const std::size_t movers = out.size();
+    for (const auto* noted : {&noted_, &changed_, &placed_}) out.insert(out.end(), noted->begin(), noted->end());
+    if (out.size() == movers) return true;
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return true;
 }
 
 }  // namespace orrery::sim

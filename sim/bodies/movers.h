@@ -33,6 +33,8 @@ class Movers {
     // By what was noted since the last time.
     void update(const Bodies& bodies);
     std::span<const std::uint32_t> list() const { return list_; }
+    // Of whom anything may be another than before the last update(), ascending. False: of anyone.
+    bool touched(std::vector<std::uint32_t>& out) const;
     // Another one after every note of flags or generations; never 0.
     std::uint64_t epoch() const { return notes_; }
     // Since the last clear_placed(), in no order, some more than once.
@@ -43,8 +45,9 @@ class Movers {
     void list_all(const Bodies& bodies);
 
     std::vector<std::uint32_t> list_, changed_, placed_, merged_;
+    std::vector<std::uint32_t> noted_;  // before the last update()
     std::uint64_t notes_ = 1;
-    bool all_ = true;
+    bool all_ = true, all_noted_ = true;
 };
 
 }  // namespace orrery::sim

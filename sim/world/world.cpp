@@ -397,6 +397,12 @@ std::uint32_t World::read_motions(std::uint32_t from, std::span<BodyMotion> out)
     }
     return count;
 }
+bool World::read_changed(std::vector<std::uint32_t>& out) const { return impl_->core.movers.touched(out); }
+bool World::read_motion(std::uint32_t index, BodyMotion& out) const {
+    const State& state = impl_->core.state;
+    if (index == kWorldBody || index >= state.bodies.size() || !body_alive(state, index)) return false;
+    return sim::read_motion(state, index, out), true;
+}
 void World::read_joints(std::vector<JointState>& out) const {
     const State& state = impl_->core.state;
     out.clear();

@@ -5,124 +5,18 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <functional>
 #include <vector>
 
 #include "sim/bodies/movers.h"
 #include "tests/support/body_store.h"
-#include "tests/support/varied_world.h"
+#include "tests/support/resting_world.h"
 
 using namespace orrery::sim;
 using namespace orrery::test;
 
 namespace {
-
-// Stacks of two boxes that fall asleep soon, a lift that rests, an arm far off that may turn, joints, and what commands
-// need.
-WorldDef resting_world(bool turning) {
-    WorldDef def;
-    def.solver.sleep_time_s = 0.1f;
-    add_ground(def);
-    const std::uint32_t box = add_box_shape(def, {0.5f, 0.5f, 0.5f}), ball = add_sphere_shape(def, 0.3f);
-    for (int i = 0; i < 24; ++i) {
-        const float x = 3.0f * static_cast<float>(i / 2 % 4), z = 3.0f * static_cast<float>(i / 8);
-        add_body(def, i % 3 == 2 ? ball : box, {x, 0.5f + 1.0f * static_cast<float>(i % 2), z});
-    }
-    const std::uint32_t lift = add_body(def, box, {-6.0f, 1.0f, 0.0f}), arm = add_body(def, box, {-12.0f, 3.0f, 0.0f}),
-                        wall = add_body(def, box, {-6.0f, 0.5f, 6.0f});
-    def.bodies[lift].type = BodyType::kinematic;
-    def.bodies[lift].pose.orientation = exact_turn(0.001f);  // rounding turns it, though it has no velocity
-    def.bodies[arm].type = BodyType::kinematic;
-    if (turning) def.bodies[arm].angular_velocity = {0.0f, 1.0f, 0.0f};
-    def.bodies[wall].type = BodyType::fixed;
-    add_body(def, box, {-6.0f, 2.0f, 0.0f});  // on the lift
-    const std::uint32_t a = add_body(def, box, {12.0f, 0.5f, -4.0f}), b = add_body(def, box, {13.2f, 0.5f, -4.0f});
-    add_joint(def, a, b, Weld{{0.6f, 0.0f, 0.0f}, {-0.6f, 0.0f, 0.0f}, {}, {}});
-    const std::uint32_t bob = add_body(def, ball, {6.0f, 4.0f, -8.0f});
-    add_joint(def, kNone, bob, BallSocket{{6.0f, 5.0f, -8.0f}, {0.0f, 1.0f, 0.0f}, {}});
-    def.prefabs.push_back(cart_prefab(box, ball));
-    def.slots.push_back({"one", 0, {{0.0f, 1.5f, 14.0f}, {}}});
-    return def;
-}
-
-// Of tick t: some kind of command, with pauses between in which all comes to rest. Ids may be stale.
-std::vector<Command> commands_of(std::uint32_t t) {
-    constexpr std::uint32_t kEvery = 12;
-    if (t % kEvery != 0) return {};
-    const std::uint32_t n = t / kEvery, body = 1 + n * 7 % 30;
-    Command c;
-    c.body = {body + 1, 0};
-    c.joint = {n % 3, 0};
-    c.pose.position = {3.0f * static_cast<float>(n % 4), 3.0f, 1.5f};
-    switch (n % 23) {
-        case 0:
-            c.kind = CommandKind::impulse, c.linear = {50.0f, 300.0f, 20.0f};
-            break;
-        case 1:
-            c.kind = CommandKind::despawn;
-            break;
-        case 2:
-            c.kind = CommandKind::spawn, c.prefab = 0;
-            break;
-        case 3:
-            c.kind = CommandKind::teleport;
-            break;
-        case 4:
-        case 5:
-            c.kind = CommandKind::set_body_type, c.type = n % 23 == 4 ? BodyType::fixed : BodyType::kinematic;
-            break;
-        case 6:
-            c.kind = CommandKind::set_body_type, c.body = {(n - 2) * 7 % 30 + 2, 0};  // what was made fixed
-            break;
-        case 7:
-            c.kind = CommandKind::wake;
-            break;
-        case 8:
-            c.kind = CommandKind::set_filter, c.category = 2, c.mask = 1;
-            break;
-        case 9:
-            c.kind = CommandKind::set_gravity_scale, c.value = 0.5f;
-            break;
-        case 10:
-        case 11:  // the lift: where it is nearly, so that it has hardly any velocity; and away
-            c.kind = CommandKind::kinematic_target, c.body = {26, 0};
-            c.pose.position = {-6.0f, n % 23 == 10 ? 1.0000001f : 1.05f, 0.0f};
-            break;
-        case 12:
-            c.kind = CommandKind::join;
-            break;
-        case 13:
-            c.kind = CommandKind::control, c.channels = {1.0f, 0.0f, 0.0f, 0.0f};
-            break;
-        case 14:
-            c.kind = CommandKind::respawn, c.pose.position = {0.0f, 1.5f, 18.0f};
-            break;
-        case 15:
-            c.kind = CommandKind::leave;
-            break;
-        case 16:
-            c.kind = CommandKind::create_joint;
-            c.order = {c.body, {body % 24 + 2, 0}, {}, {}, DistanceLimit{{}, {}, 0.5f, 8.0f, {4.0f, 0.3f}}};
-            break;
-        case 17:
-            c.kind = CommandKind::remove_joint;
-            break;
-        case 18:
-            c.kind = CommandKind::force, c.linear = {0.0f, 20'000.0f, 0.0f};
-            break;
-        case 19:
-            c.kind = CommandKind::teleport, c.body = {26, 0}, c.pose.position = {-6.0f, 1.5f, 0.0f};
-            break;
-        case 20:
-            c.kind = CommandKind::grab, c.linear = {1.0f, 4.0f, 1.0f}, c.value = 20'000.0f;
-            break;
-        case 21:
-            c.kind = CommandKind::impulse, c.linear = {1e8f, 0.0f, 0.0f};
-            break;
-        default:
-            c.kind = CommandKind::set_material;
-    }
-    return {c};
-}
 
 class CountingExecutor : public Executor {
   public:
@@ -185,6 +79,48 @@ TEST_CASE("a world goes on with the same bits as one that is made anew of its sa
         CHECK(sleepers >= 10);  // or nothing was looked at
         CHECK((quiet >= 20) == !turning);
     }
+}
+
+TEST_CASE("a step names all bodies that it changed, and of a world at rest few") {
+    const WorldDef def = resting_world(false);
+    auto world = make_world(def);
+    std::vector<std::uint32_t> changed;
+    CHECK(!world->read_changed(changed));  // new
+    const auto look = [&] {
+        std::vector<BodyMotion> all(64);
+        for (std::uint32_t i = 0; i < all.size(); ++i)
+            if (!world->read_motion(i, all[i])) all[i] = {};
+        return all;
+    };
+    const auto same = [](const BodyMotion& a, const BodyMotion& b) {
+        return a.id == b.id && a.type == b.type && std::memcmp(&a.pose, &b.pose, sizeof a.pose) == 0 &&
+               std::memcmp(&a.linear_velocity, &b.linear_velocity, sizeof a.linear_velocity) == 0 &&
+               std::memcmp(&a.angular_velocity, &b.angular_velocity, sizeof a.angular_velocity) == 0;
+    };
+    REQUIRE(world->step() == StepStatus::ok);
+    CHECK(!world->read_changed(changed));  // its first step
+    std::vector<BodyMotion> before = look();
+    std::size_t least = before.size(), found = 0;
+    for (std::uint32_t t = 1; t < 23 * 12 * 3; ++t) {
+        REQUIRE(world->step(commands_of(t)) == StepStatus::ok);
+        REQUIRE(world->read_changed(changed));
+        REQUIRE(std::is_sorted(changed.begin(), changed.end(), std::less_equal<>()));
+        const std::vector<BodyMotion> now = look();
+        for (std::uint32_t i = 0; i < now.size(); ++i) {
+            if (same(before[i], now[i])) continue;
+            ++found;
+            INFO("tick " << t << ", body " << i);
+            REQUIRE(std::binary_search(changed.begin(), changed.end(), i));
+        }
+        least = std::min(least, changed.size());
+        before = now;
+    }
+    CHECK(found > 1000);
+    CHECK(least <= 2);  // the kinematic ones
+    Checkpoint checkpoint;
+    world->checkpoint(checkpoint);
+    REQUIRE(world->roll_back(checkpoint).ok());
+    CHECK(!world->read_changed(changed));
 }
 
 TEST_CASE("a tick in which nothing moves hands out no work, however many bodies sleep") {
