@@ -32,6 +32,9 @@ inline double median_ms(const SimulateReport& report) { return report.ms_median;
 inline double save_ms(const SimulateReport& report) { return report.standing.save_ms; }
 inline double restore_ms(const SimulateReport& report) { return report.standing.restore_ms; }
 inline double checkpoint_ms(const SimulateReport& report) { return report.standing.checkpoint_ms; }
+inline double definition_mb(const SimulateReport& report) {
+    return static_cast<double>(report.standing.definition_bytes) * 1e-6;
+}
 inline double awake(const SimulateReport& report) {
     return static_cast<double>(report.stats.dynamic_bodies - report.stats.sleeping_bodies);
 }

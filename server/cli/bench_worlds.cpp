@@ -167,8 +167,10 @@ constexpr BenchTarget kAsleepTargets[] = {{"bodies awake at the end", awake, 0.0
 constexpr BenchTarget kAllButAHeapTargets[] = {
     {"bodies awake at the end", awake, 100.0}, {kDeepest, deepest_mm, 50.0}, {kDeepestAtEnd, end_mm, 3.0}};
 constexpr BenchTarget kFixedTargets[] = {{kDeepest, deepest_mm, 120.0}, {kDeepestAtEnd, end_mm, 5.0}};
-constexpr BenchTarget kMeshTargets[] = {
-    {kDeepest, deepest_mm, 65.0}, {kDeepestAtEnd, end_mm, 2.0}, {"lowest body below 0.5 m, m", below_m<500>, 0.0}};
+constexpr BenchTarget kMeshTargets[] = {{"bytes of the definition, MB", definition_mb, 10.0},
+                                        {kDeepest, deepest_mm, 65.0},
+                                        {kDeepestAtEnd, end_mm, 2.0},
+                                        {"lowest body below 0.5 m, m", below_m<500>, 0.0}};
 constexpr BenchTarget kVehiclesTargets[] = {{kDeepest, deepest_mm, 65.0},
                                             {kDeepestAtEnd, end_mm, 25.0},
                                             {"last car short of 20 m, m", short_of_m<20>, 0.0},
