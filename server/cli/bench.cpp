@@ -30,7 +30,8 @@ struct BenchOptions {
 };
 
 void describe(CLI::App& app, BenchOptions& options) {
-    app.add_option("NAME", options.names, "scenes by name or prefix (S1, S3_4000, joint_grid); default: all scenes");
+    app.add_option("NAME", options.names,
+                   "scenes by name or prefix (S1, S3_4000, joint_grid); default: all that are not marked with *");
     app.add_option("--ticks", options.ticks,
                    "ticks instead of the scene's own; of S3 scenes the last half is timed, of others all")
         ->check(whole_number(1, kMaxRunTicks));
@@ -54,8 +55,15 @@ void describe(CLI::App& app, BenchOptions& options) {
     app.add_flag("--check", options.check,
                  "compare each scene with its targets (some also with two threads) and the hashes of repeated runs; "
                  "exit code 1 if one is missed");
-    app.add_flag("--list", options.list, "print the names of the scenes and exit");
+    app.add_flag("--list", options.list, "print the names of all scenes and exit");
     app.add_flag("--json", options.json, "print one JSON object for each line instead of text");
+    std::string scenes = "Scenes (*: by name only; with them, a bench of all scenes would take longer than a minute):";
+    for (const BenchScene& scene : bench_scenes()) {
+        std::string name = std::string(scene.name) + (scene.by_name_only ? " *" : "");
+        name.resize(18, ' ');
+        scenes += "\n  " + name + scene.about;
+    }
+    app.footer(scenes);
 }
 
 struct Outcome {
@@ -91,11 +99,18 @@ Result<SimulateReport> run_once(const BenchScene& scene, const BenchOptions& opt
     const auto definition = load_definition(text, scene.name, overrides);
     if (!definition) return definition.error();
     const sim::WorldDef& def = (*definition)->def();
+    std::optional<BenchQueries> queries;
+    if (scene.queries.any()) queries.emplace(scene.queries);
     const std::size_t before_world = heap_bytes();
     Result<std::unique_ptr<sim::World>> world =
         sim::World::create(*definition, {.target = target, .rig_device = rigs.device.get()});
     if (!world) return world.error();
+    for (std::uint64_t tick = 1; tick <= scene.settle_ticks; ++tick) {
+        if (const sim::StepStatus status = (*world)->step(); status != sim::StepStatus::ok)
+            return sim::step_error(status, tick);
+    }
     SimulateSettings settings;
+    settings.queries = queries ? &*queries : nullptr;
     settings.scene = scene.name;
     settings.threads = threads;
     settings.ticks = options.ticks.value_or(scene.ticks);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "server/cli/bench_figures.h"
+
 namespace orrery::server {
 
 namespace {
@@ -76,29 +78,6 @@ std::string rain(std::uint32_t count) {
         ", \"side\": " + side + R"(, "pitch": 2, "origin": [0, 1.5, 0], "shapes": ["ball", "crate", "pill"]}}])");
 }
 
-// Points about a ball of half a metre, all of them corners.
-const char* const kRock8 =
-    "[[0.2421, 0, 0.4375], [-0.2878, 0.2637, 0.3125], [0.0405, -0.4617, 0.1875], [0.3018, 0.3937, 0.0625], "
-    "[-0.4885, -0.0864, -0.0625], [0.3911, -0.2488, -0.1875], [-0.1013, 0.3769, -0.3125], "
-    "[-0.1116, -0.2148, -0.4375]]";
-const char* const kRock16 =
-    "[[0.174, 0, 0.4688], [-0.2149, 0.1969, 0.4062], [0.0317, -0.3617, 0.3438], [0.2515, 0.3281, 0.2812], "
-    "[-0.4427, -0.0783, 0.2188], [0.4007, -0.2549, 0.1562], [-0.1275, 0.4743, 0.0938], [-0.23, -0.4429, 0.0312], "
-    "[0.4687, 0.1712, -0.0312], [-0.454, 0.1874, -0.0938], [0.2013, -0.4302, -0.1562], [0.1346, 0.429, -0.2188], "
-    "[-0.3577, -0.2073, -0.2812], [0.3546, -0.078, -0.3438], [-0.1676, 0.2384, -0.4062], [-0.0224, -0.1725, -0.4688]]";
-const char* const kRock32 =
-    "[[0.124, 0, 0.4844], [-0.1559, 0.1428, 0.4531], [0.0235, -0.2673, 0.4219], [0.1899, 0.2477, 0.3906], "
-    "[-0.3423, -0.0606, 0.3594], [0.3183, -0.2025, 0.3281], [-0.1044, 0.3885, 0.2969], [-0.1952, -0.3759, 0.2656], "
-    "[0.4149, 0.1515, 0.2344], [-0.4223, 0.1743, 0.2031], [0.199, -0.4253, 0.1719], [0.1436, 0.4578, 0.1406], "
-    "[-0.4221, -0.2446, 0.1094], [0.4823, -0.106, 0.0781], [-0.2863, 0.4072, 0.0469], [-0.0642, -0.4956, 0.0156], "
-    "[0.3821, 0.3221, -0.0156], [-0.4974, 0.0206, -0.0469], [0.3501, -0.3484, -0.0781], [-0.0225, 0.4874, -0.1094], "
-    "[-0.3074, -0.3684, -0.1406], [0.4653, 0.0626, -0.1719], [-0.375, 0.2609, -0.2031], [0.0969, -0.4309, -0.2344], "
-    "[0.2106, 0.3675, -0.2656], [-0.3833, -0.1223, -0.2969], [0.3425, -0.1582, -0.3281], [-0.1342, 0.3207, -0.3594], "
-    "[-0.1056, -0.2937, -0.3906], [0.2376, 0.1249, -0.4219], [-0.2044, 0.0539, -0.4531], [0.0671, -0.1043, -0.4844]]";
-std::string rock(const char* name, const char* points) {
-    return std::string(R"({"name": ")") + name + R"(", "hull": {"points": )" + points + "}}";
-}
-
 // In S3_1000's arena, as it rains there.
 std::string rain_of(const std::string& shapes, std::uint32_t count, const char* names) {
     return scene("\"shapes\": [" + shapes + R"(],
@@ -106,21 +85,8 @@ std::string rain_of(const std::string& shapes, std::uint32_t count, const char* 
                  std::to_string(count) + R"(, "side": 8, "pitch": 2, "origin": [0, 1.5, 0], "shapes": [)" + names +
                  "]}}]");
 }
-std::string hulls(std::uint32_t count) {
-    return rain_of(rock("rock8", kRock8) + ", " + rock("rock16", kRock16) + ", " + rock("rock32", kRock32), count,
-                   R"("rock8", "rock16", "rock32")");
-}
-// Jacks of three bars, dumbbells of two balls and a bar.
-std::string compounds(std::uint32_t count) {
-    return rain_of(
-        R"({"name": "bar_x", "box": {"half_extents": [0.5, 0.12, 0.12]}}, {"name": "bar_y", "box": {"half_extents": [0.12, 0.5, 0.12]}},
-                      {"name": "bar_z", "box": {"half_extents": [0.12, 0.12, 0.5]}}, {"name": "ball", "sphere": {"radius": 0.25}},
-                      {"name": "grip", "box": {"half_extents": [0.08, 0.35, 0.08]}},
-                      {"name": "jack", "compound": {"children": [{"shape": "bar_x"}, {"shape": "bar_y"}, {"shape": "bar_z"}]}},
-                      {"name": "dumbbell", "compound": {"children": [{"shape": "ball", "position": [0, -0.35, 0]},
-                                                                     {"shape": "ball", "position": [0, 0.35, 0]}, {"shape": "grip"}]}})",
-        count, R"("jack", "dumbbell")");
-}
+std::string hulls(std::uint32_t count) { return rain_of(bench_rocks(), count, R"("rock8", "rock16", "rock32")"); }
+std::string compounds(std::uint32_t count) { return rain_of(bench_compounds(), count, R"("jack", "dumbbell")"); }
 std::string cylinders(std::uint32_t count) {
     return rain_of(R"({"name": "drum", "cylinder": {"radius": 0.4, "half_height": 0.5}})", count, R"("drum")");
 }
@@ -138,7 +104,7 @@ std::string terrain(std::uint32_t count) {
     return scene(
         R"("shapes": [{"name": "ball", "sphere": {"radius": 0.5}}, {"name": "crate", "box": {"half_extents": [0.5, 0.5, 0.5]}},
                                {"name": "pill", "capsule": {"radius": 0.4, "half_height": 0.5}}, )" +
-        rock("rock", kRock8) + R"(,
+        bench_rock("rock") + R"(,
                                {"name": "hills", "height_field": {"columns": 53, "spacing": [1, 0.01, 1], "heights": [)" +
         heights + R"(]}}],
                     "bodies": [{"name": "hills", "type": "static", "shape": "hills"}],
@@ -183,14 +149,6 @@ std::string yard(std::uint32_t) {
 
 double bead_mass_kg() { return 1000.0 * 4.0 / 3.0 * kPi * 0.1 * 0.1 * 0.1; }
 
-// A bead of a chain ends as far below its start's height as it began beside the chain's first joint.
-double chain_energy_j(const sim::WorldDef& world) {
-    double sum = 0.0;
-    for (const sim::BodyDef& body : world.bodies)
-        sum += bead_mass_kg() * 10.0 * static_cast<double>(body.pose.position.x);
-    return sum;
-}
-
 // A bead of a net, below the pinned row by its distance from it.
 double net_energy_j(const sim::WorldDef& world) {
     double sum = 0.0;
@@ -216,42 +174,8 @@ double rig_energy_j(const sim::WorldDef& world) {
     return sum;
 }
 
-// What is stated to be no worse than Box3D's, by what it reaches in the same scene (4 substeps, recycling on), or by
-// the issue of the scene itself.
-template <std::uint64_t kTick>
-double apart_at_mm(const SimulateReport& report) {
-    for (const auto& [tick, apart] : report.quality.separation_at_m) {
-        if (tick == kTick) return apart * 1e3;
-    }
-    return 0.0;
-}
-double mean_apart_mm(const SimulateReport& report) { return report.quality.mean_max_separation_m.value_or(0.0) * 1e3; }
-double top_m(const SimulateReport& report) { return report.quality.top_displacement_m.value_or(0.0); }
-double apart_m(const SimulateReport& report) { return report.quality.max_separation_m.value_or(0.0); }
-double deepest_mm(const SimulateReport& report) { return report.quality.max_penetration_m.value_or(0.0) * 1e3; }
-double end_mm(const SimulateReport& report) { return report.quality.end_penetration_m.value_or(0.0) * 1e3; }
-double gained(const SimulateReport& report) { return report.quality.max_energy_drift.value_or(0.0); }
-double hinge_deg(const SimulateReport& report) { return report.quality.hinge_error_deg.value_or(0.0); }
-double cone_deg(const SimulateReport& report) { return report.quality.cone_error_deg.value_or(0.0); }
-double mean_hinge_deg(const SimulateReport& report) { return report.quality.mean_hinge_error_deg.value_or(0.0); }
-double mean_cone_deg(const SimulateReport& report) { return report.quality.mean_cone_error_deg.value_or(0.0); }
-double median_ms(const SimulateReport& report) { return report.ms_median; }
-double save_ms(const SimulateReport& report) { return report.standing.save_ms; }
-double restore_ms(const SimulateReport& report) { return report.standing.restore_ms; }
-double checkpoint_ms(const SimulateReport& report) { return report.standing.checkpoint_ms; }
-// Beyond what is stated for bodies and manifolds: 0 where it is kept to.
-double bytes_beyond(const SimulateReport& report, std::size_t bytes, double of_body, double of_manifold) {
-    const double stated = of_body * report.stats.bodies + of_manifold * report.stats.manifolds;
-    return std::max(0.0, static_cast<double>(bytes) - stated);
-}
-double save_bytes_beyond(const SimulateReport& report) {
-    return bytes_beyond(report, report.standing.save_bytes, 80.0, 64.0);
-}
-// Of one world alone: with the definition, which others could share.
-double memory_beyond(const SimulateReport& report) {
-    return bytes_beyond(report, report.standing.world_bytes + report.standing.definition_bytes, 400.0, 300.0);
-}
-
+// Targets are no worse than Box3D's figures, by what it reaches in the same scene (4 substeps, recycling on), or are
+// stated by the issue of the scene itself.
 constexpr const char *kMeanApart = "largest separation on average, mm",
                      *kGained = "energy gained since the start after any tick";
 // Box3D's figures, half of them with 2 substeps, a tenth with 8; times on one core with AVX-512.
@@ -325,57 +249,89 @@ constexpr BenchTarget kRainTargets[] = {{"deepest penetration, mm", deepest_mm, 
                                         {"memory beyond 400 bytes a body and 300 a manifold", memory_beyond, 0.0}};
 
 constexpr BenchScene kScenes[] = {
-    {"S1_1k", chains, 25, 300, false, chain_energy_j, false, kChainTargets<100>},
-    {"S1_10k", chains, 250, 300, false, chain_energy_j, false, kChainTargets<10>},
-    {"S1_100k", chains, 2500, 300, false, chain_energy_j, false, kChainTargets<1>},
-    {"S2_20", pyramid, 20, 300, false, nullptr, true, kPyramid20Targets},
-    {"S2_40", pyramid, 40, 300, false, nullptr, true, kPyramid40Targets},
-    {"S2_60", pyramid, 60, 300, false, nullptr, true, kPyramid60Targets},
-    {"S3_1000", rain, 1000, 600, true, nullptr, false, kRain1000Targets},
-    {"S3_4000", rain, 4000, 600, true, nullptr, false, kRain4000Targets},
-    {"S3_10000", rain, 10000, 600, true, nullptr, false, kRainTargets, 1.8},
-    {"S4_100", ragdolls, 100, 600, true, nullptr, false, kRagdolls100Targets},
-    {"S4_400", ragdolls, 400, 600, true, nullptr, false, kRagdolls400Targets, 1.8},
-    {"S5_ball", ball_net, 100, 300, false, net_energy_j, false, kNetTargets},
-    {"S5_dist", distance_net, 100, 300, false, net_energy_j, false, kNetTargets},
-    {"joint_grid", joint_grid, 100, 100, false, nullptr, false, kGridTargets},
-    {"hulls_1000", hulls, 1000, 600, true, nullptr, false, kHullsTargets},
-    {"compounds_1000", compounds, 1000, 600, true, nullptr, false, kCompoundsTargets},
-    {"cylinders_1000", cylinders, 1000, 600, true, nullptr, false, kCylindersTargets},
-    {"terrain_1000", terrain, 1000, 600, true, nullptr, false, kTerrainTargets},
-    {"rig_chain", rig_chain, 40, 600, false, rig_energy_j, false, kChainRigTargets},
-    {"rig_tip", rig_tip, 40, 600, false, rig_energy_j, false, kTipRigTargets},
-    {"rig_star", rig_star, 32, 600, false, rig_energy_j, false, kStarRigTargets},
-    {"rig_tree", rig_tree, 4, 600, false, rig_energy_j, false, kTreeRigTargets},
-    {"rig_ring", rig_ring, 40, 600, false, rig_energy_j, false, kRingRigTargets},
-    {"rig_net", rig_net, 16, 600, false, rig_energy_j, false, kNetRigTargets},
-    {"yard", yard, 1, 600, false, nullptr, false, kYardTargets},
+    {"S1_1k", "25 chains of 40 beads on ball sockets, let go when horizontal; 300 ticks", chains, 25, 300, false,
+     chain_energy_j, false, kChainTargets<100>},
+    {"S1_10k", "250 such chains; 300 ticks", chains, 250, 300, false, chain_energy_j, false, kChainTargets<10>},
+    {"S1_100k", "2,500 such chains; 300 ticks", chains, 2500, 300, false, chain_energy_j, false, kChainTargets<1>},
+    {"S2_20", "a pyramid of 210 boxes of 1 m; 300 ticks", pyramid, 20, 300, false, nullptr, true, kPyramid20Targets},
+    {"S2_40", "a pyramid of 820 boxes; 300 ticks", pyramid, 40, 300, false, nullptr, true, kPyramid40Targets},
+    {"S2_60", "a pyramid of 1,830 boxes; 300 ticks", pyramid, 60, 300, false, nullptr, true, kPyramid60Targets},
+    {"S3_1000", "1,000 spheres, boxes and capsules that fall between walls; the last 300 of 600 ticks", rain, 1000, 600,
+     true, nullptr, false, kRain1000Targets},
+    {"S3_4000", "4,000 of them; the last 300 of 600 ticks", rain, 4000, 600, true, nullptr, false, kRain4000Targets},
+    {"S3_10000", "10,000 of them; the last 300 of 600 ticks", rain, 10000, 600, true, nullptr, false, kRainTargets,
+     1.8},
+    {"S4_100", "100 ragdolls of 11 capsules that fall between walls; the last 300 of 600 ticks", ragdolls, 100, 600,
+     true, nullptr, false, kRagdolls100Targets},
+    {"S4_400", "400 of them; the last 300 of 600 ticks", ragdolls, 400, 600, true, nullptr, false, kRagdolls400Targets,
+     1.8},
+    {"S5_ball", "a net of 100 by 100 beads on ball sockets, pinned at two corners; 300 ticks", ball_net, 100, 300,
+     false, net_energy_j, false, kNetTargets},
+    {"S5_dist", "the same net of rods; 300 ticks", distance_net, 100, 300, false, net_energy_j, false, kNetTargets},
+    {"joint_grid", "100 by 100 spheres on ball sockets below a static row; 100 ticks", joint_grid, 100, 100, false,
+     nullptr, false, kGridTargets},
+    {"hulls_1000", "1,000 hulls of 8, 16 and 32 corners that fall between walls; the last 300 of 600 ticks", hulls,
+     1000, 600, true, nullptr, false, kHullsTargets},
+    {"compounds_1000", "1,000 jacks and dumbbells that fall between walls; the last 300 of 600 ticks", compounds, 1000,
+     600, true, nullptr, false, kCompoundsTargets},
+    {"cylinders_1000", "1,000 cylinders that fall between walls; the last 300 of 600 ticks", cylinders, 1000, 600, true,
+     nullptr, false, kCylindersTargets},
+    {"terrain_1000",
+     "1,000 bodies of four shapes that fall on a height field of 53 by 53 samples; the last 300 of 600 ticks", terrain,
+     1000, 600, true, nullptr, false, kTerrainTargets},
+    {"rig_chain", "a rig: 40 beads in a chain; 600 ticks", rig_chain, 40, 600, false, rig_energy_j, false,
+     kChainRigTargets},
+    {"rig_tip", "a rig: the same with a tip a hundred times as heavy; 600 ticks", rig_tip, 40, 600, false, rig_energy_j,
+     false, kTipRigTargets},
+    {"rig_star", "a rig: 32 arms; 600 ticks", rig_star, 32, 600, false, rig_energy_j, false, kStarRigTargets},
+    {"rig_tree", "a rig: 3 branches in 4 levels; 600 ticks", rig_tree, 4, 600, false, rig_energy_j, false,
+     kTreeRigTargets},
+    {"rig_ring", "a rig: 40 beads in a ring; 600 ticks", rig_ring, 40, 600, false, rig_energy_j, false,
+     kRingRigTargets},
+    {"rig_net", "a rig: 16 by 16 beads; 600 ticks", rig_net, 16, 600, false, rig_energy_j, false, kNetRigTargets},
+    {"yard", "the demo, kept awake; 600 ticks", yard, 1, 600, false, nullptr, false, kYardTargets},
 };
 
 }  // namespace
 
-std::span<const BenchScene> bench_scenes() { return kScenes; }
+// A bead of a chain ends as far below its start's height as it began beside the chain's first joint.
+double chain_energy_j(const sim::WorldDef& world) {
+    double sum = 0.0;
+    for (const sim::BodyDef& body : world.bodies)
+        sum += bead_mass_kg() * 10.0 * static_cast<double>(body.pose.position.x);
+    return sum;
+}
+
+std::span<const BenchScene> bench_scenes() {
+    static const std::vector<BenchScene> all = [] {
+        std::vector<BenchScene> scenes(std::begin(kScenes), std::end(kScenes));
+        scenes.insert(scenes.end(), bench_worlds().begin(), bench_worlds().end());
+        return scenes;
+    }();
+    return all;
+}
 
 std::vector<const BenchScene*> select_bench_scenes(const std::vector<std::string>& names, std::string& unknown) {
+    const std::span<const BenchScene> all = bench_scenes();
     std::vector<const BenchScene*> selected;
     for (const std::string& name : names) {
         const auto begins = [&](const BenchScene& candidate) {
             return std::string_view(candidate.name).starts_with(name);
         };
-        if (name.empty() || std::none_of(std::begin(kScenes), std::end(kScenes), begins)) {
+        if (name.empty() || std::none_of(all.begin(), all.end(), begins)) {
             unknown = name;
             return {};
         }
     }
-    for (const BenchScene& candidate : kScenes) {
+    for (const BenchScene& candidate : all) {
         // A whole name stands for itself alone: S1_1k is not S1_10k's prefix in meaning.
         const auto meant = [&](const std::string& name) {
             const auto whole = [&](const BenchScene& other) { return name == other.name; };
-            return std::any_of(std::begin(kScenes), std::end(kScenes), whole)
-                       ? name == candidate.name
-                       : std::string_view(candidate.name).starts_with(name);
+            return std::any_of(all.begin(), all.end(), whole) ? name == candidate.name
+                                                              : std::string_view(candidate.name).starts_with(name);
         };
-        if (names.empty() || std::any_of(names.begin(), names.end(), meant)) selected.push_back(&candidate);
+        if (names.empty() ? !candidate.by_name_only : std::any_of(names.begin(), names.end(), meant))
+            selected.push_back(&candidate);
     }
     return selected;
 }

@@ -17,7 +17,8 @@ const char* exit_code_help() {
 }
 
 std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>& arguments) {
-    app.footer(exit_code_help());
+    const std::string own = app.get_footer();
+    app.footer((own.empty() ? own : own + "\n\n") + exit_code_help());
     try {
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     } catch (const CLI::Success& help) {

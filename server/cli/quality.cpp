@@ -85,6 +85,7 @@ JsonLine quality_json(const Quality& quality) {
         .number("energy_drift", quality.energy_drift)
         .number("max_energy_drift", quality.max_energy_drift)
         .number("kinetic_j", quality.kinetic_j)
+        .number("lowest_m", quality.lowest_m)
         .number("max_penetration_m", quality.max_penetration_m)
         .number("end_penetration_m", quality.end_penetration_m)
         .number("top_displacement_m", quality.top_displacement_m)
@@ -127,7 +128,10 @@ void QualityMeter::sample(const sim::World& world) {
             std::max(quality_.max_penetration_m.value_or(0.0), static_cast<double>(stats.max_penetration_m));
     }
     const Energy held = energy(world);
-    if (held.bodies > 0) quality_.kinetic_j = held.kinetic_j / static_cast<double>(held.bodies);
+    if (held.bodies > 0) {
+        quality_.kinetic_j = held.kinetic_j / static_cast<double>(held.bodies);
+        quality_.lowest_m = held.lowest_m;
+    }
     if (energy_scale_j_ > 0.0) {
         const double drift = (held.total_j - start_energy_j_) / energy_scale_j_;
         quality_.energy_drift = drift;
@@ -226,6 +230,8 @@ QualityMeter::Energy QualityMeter::energy(const sim::World& world) const {
         }
         sum.kinetic_j += kinetic;
         sum.total_j += kinetic - mass * dot(gravity, widened(body.pose.position));
+        const auto height = static_cast<double>(body.pose.position.y);
+        sum.lowest_m = sum.bodies == 0 ? height : std::min(sum.lowest_m, height);
         ++sum.bodies;
     }
     return sum;

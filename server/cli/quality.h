@@ -20,6 +20,7 @@ struct Quality {                             // an absent figure does not apply 
     std::optional<double> energy_drift;       // energy gained since the start over `energy_scale_j`, at the last tick
     std::optional<double> max_energy_drift;   // the most of it after any tick: above 0, energy has grown
     std::optional<double> kinetic_j;          // of a dynamic body on average, at the last tick
+    std::optional<double> lowest_m;           // height of the lowest dynamic body's centre, at the last tick
     std::optional<double> max_penetration_m;  // of any contact, over all ticks
     std::optional<double> end_penetration_m;  // of any contact, at the last tick
     std::optional<double> hinge_error_deg;    // the worst angle beyond a hinge's limits, at the last tick
@@ -45,6 +46,7 @@ class QualityMeter {
   private:
     struct Energy {
         double total_j = 0.0, kinetic_j = 0.0;
+        double lowest_m = 0.0;
         std::uint64_t bodies = 0;  // that move
     };
     Energy energy(const sim::World& world) const;

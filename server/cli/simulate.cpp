@@ -140,11 +140,16 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
         const std::span<const sim::Command> commands =
             settings.commands ? settings.commands(tick) : std::span<const sim::Command>();
         const bool timed = tick > settings.window_begin;
-        const Clock::time_point start = Clock::now();
         const bool profiled = settings.profile && timed;
+        if (settings.queries) settings.queries->prepare();
+        const Clock::time_point start = Clock::now();
         const sim::StepStatus status =
             profiled ? world.step(commands, &stages, &stages) : world.step(commands, pool.get());
+        const Clock::time_point stepped = Clock::now();
+        if (settings.queries) settings.queries->ask(world, pool.get());
+        if (profiled) report.profile.queries_ms += ms_since(stepped);
         if (timed) times.push_back(ms_since(start));
+        if (settings.queries) settings.queries->note();
         if (status != sim::StepStatus::ok) {
             Error error = sim::step_error(status, tick);
             error.place = settings.scene + ": " + error.place;
@@ -178,6 +183,10 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     report.ms_p99 = percentile(times, 0.99);
     report.ms_least = percentile(times, 0.0);
     report.hash = world.hash();
+    if (settings.queries) {
+        report.hash.root = settings.queries->digest(report.hash.root);
+        report.queries = settings.queries->asked(), report.queries_found = settings.queries->found();
+    }
     report.stats = world.stats();
     report.rig_faults = rig_fault_texts(report.stats.rig_faults, world.definition());
     if (settings.profile) state.sample(world, saved);
@@ -189,6 +198,7 @@ Result<SimulateReport> simulate(sim::World& world, const SimulateSettings& setti
     }
     report.profile.lanes_filled = bundles > 0.0 ? solved / bundles : 0.0;
     report.profile.pairs = pairs / ticks;
+    report.profile.queries_ms /= ticks;
     for (float* sum : {&device.send_ms, &device.solve_ms, &device.return_ms}) *sum /= static_cast<float>(ticks);
     if (state.samples > 0) {
         report.profile.hash_ms = state.hash_ms / static_cast<double>(state.samples);
@@ -201,6 +211,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
     JsonLine line;
     line.text("scene", head.scene)
         .number("bodies", report.stats.bodies)
+        .number("sleeping", report.stats.sleeping_bodies)
         .number("joints", report.stats.joints)
         .number("contacts", report.stats.touching_pairs)
         .number("ticks", report.ticks)
@@ -217,6 +228,8 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
         .number("bounds", report.bounds)
         .number("bounds_broken", report.bounds_broken)
         .number("bounds_not_reached", report.bounds_not_reached)
+        .number("queries", report.queries)
+        .number("queries_found", report.queries_found)
         .number("substeps", head.substeps)
         .number("engine_version", sim::kEngineVersion)
         .text("cpu", cpu_name())
@@ -232,6 +245,7 @@ std::string report_json(const ReportHead& head, const SimulateReport& report) {
             if (stage != sim::Stage::hash) profile.number(sim::stage_name(stage), report.profile.stage_ms[i]);
         }
         profile.number("hash_ms", report.profile.hash_ms).number("save_ms", report.profile.save_ms);
+        if (report.queries != 0) profile.number("queries_ms", report.profile.queries_ms);
         JsonLine spread;
         for (std::size_t i = 0; i < sim::kStageCount; ++i) {
             const auto stage = static_cast<sim::Stage>(i);
@@ -287,6 +301,10 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
             "\n           " + std::to_string(report.bounds - report.bounds_broken - report.bounds_not_reached) +
             " of the scene's " + std::to_string(report.bounds) + " bounds kept" +
             (report.bounds_not_reached != 0 ? ", " + std::to_string(report.bounds_not_reached) + " begin later" : "");
+    if (report.queries != 0)
+        text += "\n           " + std::to_string(report.queries / report.ticks) + " queries a tick, of which " +
+                text_number("%.1f %% found something", 100.0 * share(static_cast<double>(report.queries_found),
+                                                                     static_cast<double>(report.queries)));
     const Quality& quality = report.quality;
     if (quality.max_separation_m) {
         text += text_number("\n           joints apart: largest %.3f mm", *quality.max_separation_m * 1e3) +
@@ -327,6 +345,7 @@ std::string report_text(const ReportHead& head, const SimulateReport& report) {
             text += " " + std::string(sim::stage_name(stage)) + text_number(" %.4f", report.profile.stage_ms[i]);
             text += text_number(" (%.0f %%)", 100.0 * share(report.profile.spread_ms[i], report.profile.stage_ms[i]));
         }
+        if (report.queries != 0) text += text_number("; queries %.4f", report.profile.queries_ms);
         text += text_number("; hash %.4f", report.profile.hash_ms) + text_number(", save %.4f", report.profile.save_ms);
         const double bodies = report.stats.bodies;
         text += "\n           (%: spread over workers), " +

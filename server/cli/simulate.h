@@ -8,6 +8,7 @@
 #include <string>
 
 #include "orrery/sim.hpp"
+#include "server/cli/bench_queries.h"
 #include "server/cli/quality.h"
 #include "sim/base/result.h"
 
@@ -27,6 +28,8 @@ struct SimulateSettings {
 
     // The commands of a tick, counted from 1; none if empty.
     std::function<std::span<const sim::Command>(std::uint64_t tick)> commands;
+    // Asked after every step, in its time; their answers become part of the hash. None if null.
+    BenchQueries* queries = nullptr;
     // After every step; an error ends the run.
     std::function<Result<Ok>(const sim::World&, std::span<const sim::Command>)> after_tick;
 };
@@ -38,6 +41,7 @@ struct Profile {  // mean ms a tick, over the window
     double pairs = 0.0;                                // with overlapping bounds
     sim::DeviceTimes device;
     double hash_ms = 0.0, save_ms = 0.0;  // sampled, outside of the step
+    double queries_ms = 0.0;
 };
 
 // What the last state costs to keep and to go back to: the shortest of a few times.
@@ -55,6 +59,7 @@ struct SimulateReport {
     std::string_view solver;                      // of the rigs, as the scene says; coloured where it can have none
     std::uint64_t ticks = 0;
     std::uint64_t rejected_commands = 0;
+    std::uint64_t queries = 0, queries_found = 0;                         // over all ticks; that hit something
     std::uint32_t bounds = 0, bounds_broken = 0, bounds_not_reached = 0;  // of the scene; filled by who watched them
     double ms_median = 0.0, ms_p99 = 0.0, ms_least = 0.0;  // of a step alone: without hash, save and measurement
     sim::HashTree hash;                                    // after the last tick

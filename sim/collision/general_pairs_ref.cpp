@@ -199,21 +199,22 @@ class PairWork {
         const Course &of_mesh = mesh_second ? view_.course_b : view_.course_a,
                      &of_solid = mesh_second ? view_.course_a : view_.course_b;
         std::vector<TriangleTouch>& touches = scratch_.touches;
-        meet_triangles(mesh, rows, in_frame(of_mesh, surface.pose), convex, in_frame(of_solid, surface.pose), touching,
-                       touches);
-        std::erase_if(touches, [&](const TriangleTouch& t) {
-            return known(kept, t.patch) || known(kept, kMeshEdge | t.triangle);
+        std::vector<std::uint32_t>& triangles = scratch_.triangles;
+        triangles.clear();
+        std::copy_if(rows.begin(), rows.end(), std::back_inserter(triangles), [&](std::uint32_t t) {
+            return !known(kept, mesh.triangle[t].patch()) && !known(kept, kMeshEdge | t);
         });
+        meet_triangles(mesh, triangles, in_frame(of_mesh, surface.pose), convex, in_frame(of_solid, surface.pose),
+                       touching, touches);
         std::stable_sort(touches.begin(), touches.end(),
                          [](const TriangleTouch& x, const TriangleTouch& y) { return x.patch < y.patch; });
         for (std::size_t first = 0, last = 0; first < touches.size(); first = last) {
             double part = touches[first].touch.part;
             for (last = first; last < touches.size() && touches[last].patch == touches[first].patch; ++last)
                 part = smaller(part, touches[last].touch.part);
-            std::vector<std::uint32_t>& triangles = scratch_.triangles;
             triangles.clear();
             std::copy_if(rows.begin(), rows.end(), std::back_inserter(triangles),
-                         [&](std::uint32_t t) { return mesh.triangle[t].patch == touches[first].patch; });
+                         [&](std::uint32_t t) { return mesh.triangle[t].patch() == touches[first].patch; });
             Touch touch;
             touch.part = part;
             touch.a = progress(view_.course_a, part);

@@ -12,7 +12,7 @@ struct GeneralScratch {
     MeshScratch mesh;
     std::vector<TriangleTouch> touches;  // of a fast pair and a mesh
     std::vector<MeshContact> mesh_kept, mesh_near, mesh_start;
-    std::vector<std::uint32_t> triangles;  // of a patch
+    std::vector<std::uint32_t> triangles;  // that may be met; of a patch
     // By depth: a compound's children are looked at while those of the other side, or triangles, are looked for.
     std::vector<std::uint32_t> rows[3];
     std::vector<std::uint32_t> slots;  // of a tree

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <numeric>
 
 #include "sim/shapes/checks.h"
@@ -32,7 +33,7 @@ bool in_range(Vec3 p) {  // false for NaN
 
 enum class Area : std::uint8_t { none, sliver, whole };
 Area area_of(const Mesh& mesh, std::uint32_t t) {
-    const std::uint32_t* c = mesh.triangle[t].corner;
+    const std::array c = mesh.triangle[t].corners();
     const D3 a = widened(mesh.vertex[c[0]]), b = widened(mesh.vertex[c[1]]), d = widened(mesh.vertex[c[2]]);
     const double longest = larger(length(b - a), larger(length(d - b), length(a - d)));
     const double twice = length(cross(b - a, d - a));  // the area
@@ -67,15 +68,14 @@ struct Twins {
     std::vector<std::uint8_t> against;  // 1: they run in opposite directions, as those of neighbours do
 };
 bool has_places(const Mesh& mesh, std::uint32_t t) {
-    const std::uint32_t* c = mesh.triangle[t].corner;
-    const std::vector<std::uint32_t>& place = mesh.place;
-    return place[c[0]] != place[c[1]] && place[c[1]] != place[c[2]] && place[c[2]] != place[c[0]];
+    const std::array c = mesh.triangle[t].corners();
+    const std::uint32_t places[] = {mesh.place[c[0]], mesh.place[c[1]], mesh.place[c[2]]};
+    return places[0] != places[1] && places[1] != places[2] && places[2] != places[0];
 }
 
 // Twins are two edges of triangles with an area, or an edge of such a triangle or of one that is left out with one that
 // is left out. An edge that more of them share has no twin.
 Twins find_twins(const Mesh& mesh, const std::vector<Area>& area) {
-    const std::vector<std::uint32_t>& same = mesh.place;
     struct Side {
         std::uint32_t low, high;
         bool left_out;
@@ -88,7 +88,8 @@ Twins find_twins(const Mesh& mesh, const std::vector<Area>& area) {
         const bool left_out = area[t] == Area::none;
         if (left_out && !has_places(mesh, t)) continue;
         for (std::uint32_t k = 0; k < 3; ++k) {
-            const std::uint32_t a = same[mesh.triangle[t].corner[k]], b = same[mesh.triangle[t].corner[(k + 1) % 3]];
+            const std::uint32_t a = mesh.place[mesh.triangle[t].corner(k)],
+                                b = mesh.place[mesh.triangle[t].corner((k + 1) % 3)];
             sides.push_back({std::min(a, b), std::max(a, b), left_out, 3 * t + k, a < b});
         }
     }
@@ -115,7 +116,8 @@ Twins find_twins(const Mesh& mesh, const std::vector<Area>& area) {
 // The way across a triangle without an area that comes in over `edge`: it goes out over the longest edge, or if it came
 // in over that, over the longer of the two others.
 std::uint32_t edge_beyond(const Mesh& mesh, std::uint32_t edge) {
-    const std::uint32_t t = edge / 3, *c = mesh.triangle[t].corner;
+    const std::uint32_t t = edge / 3;
+    const std::array c = mesh.triangle[t].corners();
     double size[3];
     for (int k = 0; k < 3; ++k) size[k] = length(widened(mesh.vertex[c[(k + 1) % 3]]) - widened(mesh.vertex[c[k]]));
     std::uint32_t longest = 0;
@@ -144,7 +146,7 @@ Across find_across(const Mesh& mesh, const std::vector<Area>& area, const Twins&
 }
 
 std::uint32_t third_corner(const Mesh& mesh, std::uint32_t edge) {
-    return mesh.triangle[edge / 3].corner[(edge % 3 + 2) % 3];
+    return mesh.triangle[edge / 3].corner((edge % 3 + 2) % 3);
 }
 
 void find_neighbours(Mesh& mesh, const std::vector<Area>& area, const Twins& twins,
@@ -155,20 +157,18 @@ void find_neighbours(Mesh& mesh, const std::vector<Area>& area, const Twins& twi
         const Across across = find_across(mesh, area, twins, e);
         if (across.edge == kNone || !across.alike || across.edge / 3 == e / 3) continue;
         neighbour[e] = across.edge / 3;
-        mesh.triangle[e / 3].opposite[e % 3] = third_corner(mesh, across.edge);
+        mesh.triangle[e / 3].set_opposite(e % 3, third_corner(mesh, across.edge));
     }
 }
 
 void find_fans(Mesh& mesh, const std::vector<Area>& area, const Twins& twins) {
-    struct Spoke {
-        std::uint32_t place, end;
-    };
+    using Spoke = std::array<std::uint32_t, 2>;  // place, other end
     std::vector<Spoke> spokes;
     spokes.reserve(mesh.triangle.size() * 6);
     for (std::uint32_t t = 0; t < mesh.triangle.size(); ++t) {
-        const std::uint32_t* c = mesh.triangle[t].corner;
+        const std::array c = mesh.triangle[t].corners();
         if (area[t] != Area::none) {
-            for (int k = 0; k < 3; ++k) {
+            for (std::uint32_t k = 0; k < 3; ++k) {
                 spokes.push_back({mesh.place[c[k]], c[(k + 1) % 3]});
                 spokes.push_back({mesh.place[c[k]], c[(k + 2) % 3]});
             }
@@ -176,23 +176,31 @@ void find_fans(Mesh& mesh, const std::vector<Area>& area, const Twins& twins) {
             for (std::uint32_t k = 0; k < 3; ++k) {
                 const std::uint32_t edge = find_across(mesh, area, twins, 3 * t + k).edge;
                 if (edge == kNone) continue;
-                for (int corner = 0; corner < 3; ++corner)
-                    spokes.push_back({mesh.place[c[corner]], third_corner(mesh, edge)});
+                for (const std::uint32_t corner : c) spokes.push_back({mesh.place[corner], third_corner(mesh, edge)});
             }
         }
     }
     mesh.fan_begin.assign(mesh.vertex.size() + 1, 0);
-    for (const Spoke& s : spokes) ++mesh.fan_begin[s.place + 1];
+    for (const Spoke& s : spokes) ++mesh.fan_begin[s[0] + 1];
     for (std::size_t v = 0; v < mesh.vertex.size(); ++v) mesh.fan_begin[v + 1] += mesh.fan_begin[v];
-    mesh.fan.resize(spokes.size());
-    std::vector<std::uint32_t> next(mesh.fan_begin.begin(), mesh.fan_begin.end() - 1);
-    for (const Spoke& s : spokes) mesh.fan[next[s.place]++] = s.end;
+    std::vector<std::uint32_t> ends(spokes.size()), next(mesh.fan_begin.begin(), mesh.fan_begin.end() - 1);
+    for (const Spoke& s : spokes) ends[next[s[0]]++] = s[1];
+    auto kept = ends.begin(), begin = ends.begin();
+    for (std::size_t v = 0; v < mesh.vertex.size(); ++v) {
+        const auto end = ends.begin() + mesh.fan_begin[v + 1];
+        std::sort(begin, end);  // both triangles of an edge have told of it
+        mesh.fan_begin[v] = static_cast<std::uint32_t>(kept - ends.begin());
+        kept = std::copy(begin, std::unique(begin, end), kept);
+        begin = end;
+    }
+    mesh.fan_begin.back() = static_cast<std::uint32_t>(kept - ends.begin());
+    mesh.fan.assign(ends.begin(), kept);
 }
 
 // Rounding may have turned the normal of a sliver, so that its corners decide.
 bool in_plane(const Mesh& mesh, std::uint32_t t, Area area, D3 point, D3 normal, double tolerance) {
     if (dot(triangle_normal(mesh, t), normal) < (area == Area::sliver ? kSliverCosine : kPatchCosine)) return false;
-    for (const std::uint32_t c : mesh.triangle[t].corner) {
+    for (const std::uint32_t c : mesh.triangle[t].corners()) {
         if (absolute(dot(widened(mesh.vertex[c]) - point, normal)) > tolerance) return false;
     }
     return true;
@@ -212,16 +220,16 @@ void find_patches(Mesh& mesh, const std::vector<Area>& area, const std::vector<s
     std::sort(beside.begin(), beside.end());
     std::vector<std::uint32_t> waiting;
     const auto grow = [&](std::uint32_t seed) {
-        const D3 normal = triangle_normal(mesh, seed), point = widened(mesh.vertex[mesh.triangle[seed].corner[0]]);
-        mesh.triangle[seed].patch = seed;
+        const D3 normal = triangle_normal(mesh, seed), point = widened(mesh.vertex[mesh.triangle[seed].corner(0)]);
+        mesh.triangle[seed].set_patch(seed);
         waiting.assign(1, seed);
         while (!waiting.empty()) {
             const std::uint32_t t = waiting.back();
             waiting.pop_back();
             const auto reach = [&](std::uint32_t n) {
-                if (n == kNone || mesh.triangle[n].patch != kNone) return;
+                if (n == kNone || mesh.triangle[n].patch() != kNone) return;
                 if (!in_plane(mesh, n, area[n], point, normal, tolerance)) return;
-                mesh.triangle[n].patch = seed;
+                mesh.triangle[n].set_patch(seed);
                 waiting.push_back(n);
             };
             for (std::uint32_t k = 0; k < 3; ++k) reach(neighbour[3 * t + k]);
@@ -231,13 +239,13 @@ void find_patches(Mesh& mesh, const std::vector<Area>& area, const std::vector<s
     };
     for (const Area of : {Area::whole, Area::sliver}) {
         for (std::uint32_t seed = 0; seed < mesh.triangle.size(); ++seed) {
-            if (area[seed] == of && mesh.triangle[seed].patch == kNone) grow(seed);
+            if (area[seed] == of && mesh.triangle[seed].patch() == kNone) grow(seed);
         }
     }
     for (std::uint32_t t = 0; t < mesh.triangle.size(); ++t) {
         for (std::uint32_t k = 0; k < 3; ++k) {
             const std::uint32_t n = neighbour[3 * t + k];
-            if (n != kNone && mesh.triangle[n].patch == mesh.triangle[t].patch) mesh.triangle[t].inner |= 1u << k;
+            if (n != kNone && mesh.triangle[n].patch() == mesh.triangle[t].patch()) mesh.triangle[t].set_inner(k);
         }
     }
 }
@@ -247,12 +255,12 @@ void build_tree(Mesh& mesh) {
     std::vector<std::uint32_t> rows;
     rows.reserve(mesh.triangle.size());
     for (std::uint32_t t = 0; t < boxes.size(); ++t) {
-        if (mesh.triangle[t].patch == kNone) continue;
+        if (mesh.triangle[t].patch() == kNone) continue;
         rows.push_back(t);
         for (int axis = 0; axis < 3; ++axis) {
             float low = 0.0f, high = 0.0f;
-            for (int k = 0; k < 3; ++k) {
-                const Vec3& v = mesh.vertex[mesh.triangle[t].corner[k]];
+            for (std::uint32_t k = 0; k < 3; ++k) {
+                const Vec3& v = mesh.vertex[mesh.triangle[t].corner(k)];
                 const float x = axis == 0 ? v.x : axis == 1 ? v.y : v.z;
                 if (k == 0 || x < low) low = x;
                 if (k == 0 || x > high) high = x;
@@ -263,6 +271,7 @@ void build_tree(Mesh& mesh) {
     }
     TickArena arena;
     mesh.tree.rebuild(boxes.data(), rows, kTreeKernels, arena);
+    mesh.tree.keep_as_it_is();
 }
 
 Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_view place, const char* field) {
@@ -286,6 +295,9 @@ Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_vie
     find_neighbours(*mesh, area, twins, neighbour);
     find_patches(*mesh, area, neighbour, larger(half.x, larger(half.y, half.z)));
     build_tree(*mesh);
+    std::vector<std::uint32_t>& first = mesh->place;  // rises throughout only if each vertex is its own
+    if (std::adjacent_find(first.begin(), first.end(), std::greater_equal<>()) == first.end())
+        std::vector<std::uint32_t>().swap(first);
     Shape shape;
     shape.type = type;
     shape.half_extents = narrowed(half);
@@ -297,7 +309,7 @@ Result<Shape> finish(std::shared_ptr<Mesh> mesh, ShapeType type, std::string_vie
 }  // namespace
 
 D3 triangle_normal(const Mesh& mesh, std::uint32_t triangle) {
-    const std::uint32_t* c = mesh.triangle[triangle].corner;
+    const std::array c = mesh.triangle[triangle].corners();
     const D3 a = widened(mesh.vertex[c[0]]);
     return unit_or(cross(widened(mesh.vertex[c[1]]) - a, widened(mesh.vertex[c[2]]) - a), {0.0, 1.0, 0.0});
 }
@@ -328,14 +340,15 @@ Result<Shape> make_mesh(const ShapeDef& def, std::string_view place) {
     }
     auto mesh = std::make_shared<Mesh>();
     mesh->vertex = def.points;
-    mesh->triangle.resize(def.indices.size() / 3);
     for (std::size_t i = 0; i < def.indices.size(); ++i) {
         if (def.indices[i] >= def.points.size())
             return wrong(place, "indices",
                          "has at index " + std::to_string(i) + " the number " + std::to_string(def.indices[i]) +
                              ", but there are " + std::to_string(def.points.size()) + " points; use a smaller number");
-        mesh->triangle[i / 3].corner[i % 3] = def.indices[i];
     }
+    mesh->triangle.reserve(def.indices.size() / 3);
+    for (std::size_t i = 0; i < def.indices.size(); i += 3)
+        mesh->triangle.push_back({def.indices[i], def.indices[i + 1], def.indices[i + 2]});
     return finish(std::move(mesh), ShapeType::mesh, place, "indices");
 }
 
@@ -376,11 +389,8 @@ Result<Shape> make_height_field(const ShapeDef& def, std::string_view place) {
         for (std::size_t i = 0; i + 1 < columns; ++i) {
             const auto at = static_cast<std::uint32_t>(k * columns + i),
                        below = static_cast<std::uint32_t>(at + columns);
-            MeshTriangle one, two;
-            one.corner[0] = at, one.corner[1] = below, one.corner[2] = at + 1;
-            two.corner[0] = at + 1, two.corner[1] = below, two.corner[2] = below + 1;
-            mesh->triangle.push_back(one);
-            mesh->triangle.push_back(two);
+            mesh->triangle.push_back({at, below, at + 1});
+            mesh->triangle.push_back({at + 1, below, below + 1});
         }
     }
     return finish(std::move(mesh), ShapeType::height_field, place, "heights");

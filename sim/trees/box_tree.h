@@ -24,6 +24,8 @@ class BoxTree {
     void set(std::uint32_t row, const BoundsRecord& box, const TreeKernels& kernels);
     void remove(std::uint32_t row, const TreeKernels& kernels);
     bool wants_rebuild() const;
+    // Gives back the memory of what set(), remove() and holds() need, which are not called from now on.
+    void keep_as_it_is() { std::vector<std::uint32_t>().swap(slot_of_); }
 
     bool holds(std::uint32_t row) const { return row < slot_of_.size() && slot_of_[row] != kNone; }
     std::uint32_t row(std::uint32_t slot) const { return row_of_[slot]; }

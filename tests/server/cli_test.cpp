@@ -437,6 +437,7 @@ TEST_CASE("bench finds scenes by name and prefix") {
           "S1_1k S1_10k S1_100k S2_20 S2_40 S2_60 S3_1000 S3_4000 S3_10000 S4_100 S4_400 S5_ball S5_dist joint_grid "
           "hulls_1000 compounds_1000 cylinders_1000 terrain_1000 rig_chain rig_tip rig_star rig_tree rig_ring rig_net "
           "yard ");
+    CHECK(names({"asleep", "rope"}) == "asleep_10k asleep_50k rope_4000 ");  // which no name does not ask for
     CHECK(names({"S1", "x"}).empty());
     CHECK(unknown == "x");
 }
@@ -452,6 +453,9 @@ TEST_CASE("bench scenes have the bodies and joints of the benchmarks' definition
                              {"S4_100", "1105", "2200"},
                              {"S4_400", "4405", "8800"},
                              {"joint_grid", "10000", "19800"},
+                             {"fixed_50k", "51001", "0"},
+                             {"vehicles", "501", "400"},
+                             {"rope_4000", "4000", "4000"},
                              {"S5_ball", "10000", "19802"},
                              {"S5_dist", "10000", "19802"}}) {
         const Printed bench = call(server::bench_command, {size.name, "--ticks", "1", "--json"});

@@ -132,13 +132,13 @@ TEST_CASE("a crack of a micrometre that slivers fill is none, and the slivers ar
     const Shape shape = made(ground);
     for (std::uint32_t t = 0; t < shape.mesh->triangle.size(); ++t) {
         const MeshTriangle& triangle = shape.mesh->triangle[t];
-        if (triangle.patch == kNone) continue;
-        CHECK(triangle.patch == 0);
-        for (int k = 0; k < 3; ++k) {  // a rim only along the border of the floor
-            const Vec3 a = ground.points[triangle.corner[k]], b = ground.points[triangle.corner[(k + 1) % 3]];
+        if (triangle.patch() == kNone) continue;
+        CHECK(triangle.patch() == 0);
+        for (std::uint32_t k = 0; k < 3; ++k) {  // a rim only along the border of the floor
+            const Vec3 a = ground.points[triangle.corner(k)], b = ground.points[triangle.corner((k + 1) % 3)];
             const bool border =
                 (a.z == b.z && std::abs(a.z) == 6.0f) || (std::abs(a.x - b.x) < 0.1f && std::abs(a.x) > 5.9f);
-            CHECK((triangle.opposite[k] == kNone) == border);
+            CHECK((triangle.opposite(k) == kNone) == border);
         }
     }
     for (const Mover kind : kMovers) {
@@ -245,8 +245,8 @@ TEST_CASE("across a triangle without an area those on its sides are neighbours")
             REQUIRE(m.first_left_out == 3);
             const auto across = [&](std::uint32_t t, std::uint32_t from, std::uint32_t to) {
                 for (std::uint32_t k = 0; k < 3; ++k) {
-                    const std::uint32_t a = m.triangle[t].corner[k], b = m.triangle[t].corner[(k + 1) % 3];
-                    if ((a == from && b == to) || (a == to && b == from)) return m.triangle[t].opposite[k];
+                    const std::uint32_t a = m.triangle[t].corner(k), b = m.triangle[t].corner((k + 1) % 3);
+                    if ((a == from && b == to) || (a == to && b == from)) return m.triangle[t].opposite(k);
                 }
                 return kNone - 1;
             };
@@ -255,10 +255,10 @@ TEST_CASE("across a triangle without an area those on its sides are neighbours")
             CHECK(across(1, 0, 2) == 3);
             CHECK(across(2, 2, 1) == 3);
             for (std::uint32_t t = 0; t < 3; ++t) {
-                CHECK(m.triangle[t].patch == 0);
-                CHECK(m.triangle[t].inner != 0);
+                CHECK(m.triangle[t].patch() == 0);
+                CHECK((m.triangle[t].inner(0) || m.triangle[t].inner(1) || m.triangle[t].inner(2)));
             }
-            CHECK(m.triangle[3].patch == kNone);
+            CHECK(m.triangle[3].patch() == kNone);
             // From the corner in the middle of the long edge the surface goes on into that triangle.
             const auto begin = m.fan.begin() + m.fan_begin[2], end = m.fan.begin() + m.fan_begin[3];
             CHECK(std::find(begin, end, 3u) != end);

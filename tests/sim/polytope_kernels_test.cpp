@@ -335,7 +335,7 @@ TEST_CASE("long slender triangles hold what lies on them, however they are turne
             const ref::D3 normal = ref::triangle_normal(*mesh.mesh, 0),
                           place = ref::outward(axes, ref::D3{0.0, 0.0, end}) + off;
             const double above =
-                ref::dot(normal, place - ref::widened(mesh.mesh->vertex[mesh.mesh->triangle[0].corner[0]]));
+                ref::dot(normal, place - ref::widened(mesh.mesh->vertex[mesh.mesh->triangle[0].corner(0)]));
             ref::Convex convex;
             ref::place_convex(on, {place + normal * (size - strip.depth - above), axes}, convex);
             ref::MeshScratch scratch;

@@ -27,7 +27,7 @@ struct Front {
 
 Front front_of(const Mesh& mesh, std::uint32_t t) {
     Front f;
-    for (int k = 0; k < 3; ++k) f.corner[k] = widened(mesh.vertex[mesh.triangle[t].corner[k]]);
+    for (std::uint32_t k = 0; k < 3; ++k) f.corner[k] = widened(mesh.vertex[mesh.triangle[t].corner(k)]);
     f.normal = triangle_normal(mesh, t);
     return f;
 }
@@ -39,15 +39,16 @@ bool leans(D3 n, D3 into) {
 }
 
 // Whether the surface beyond edge k leaves the direction n free.
-bool free_beyond(const Mesh& mesh, const MeshTriangle& triangle, const Front& f, int k, D3 n) {
-    if (triangle.opposite[k] == kNone) return true;
-    const D3 edge = f.corner[(k + 1) % 3] - f.corner[k], d = widened(mesh.vertex[triangle.opposite[k]]) - f.corner[k];
+bool free_beyond(const Mesh& mesh, const MeshTriangle& triangle, const Front& f, std::uint32_t k, D3 n) {
+    const std::uint32_t opposite = triangle.opposite(k);
+    if (opposite == kNone) return true;
+    const D3 edge = f.corner[(k + 1) % 3] - f.corner[k], d = widened(mesh.vertex[opposite]) - f.corner[k];
     return !leans(n, d * dot(edge, edge) - edge * dot(d, edge));
 }
 
 // Whether the surface around a corner leaves n free: no edge there runs into it.
 bool free_around(const Mesh& mesh, std::uint32_t corner, D3 n) {
-    const std::uint32_t place = mesh.place[corner];
+    const std::uint32_t place = mesh.place_of(corner);
     const D3 at = widened(mesh.vertex[place]);
     for (std::uint32_t i = mesh.fan_begin[place]; i < mesh.fan_begin[place + 1]; ++i) {
         if (leans(n, widened(mesh.vertex[mesh.fan[i]]) - at)) return false;
@@ -63,18 +64,18 @@ bool admissible(const Mesh& mesh, std::uint32_t t, const Front& f, D3 n) {
     const D3 flat = n - f.normal * up;
     const double flat2 = dot(flat, flat);
     const MeshTriangle& triangle = mesh.triangle[t];
-    for (int k = 0; k < 3; ++k) {
+    for (std::uint32_t k = 0; k < 3; ++k) {
         const D3 away =
             cross(f.corner[(k + 1) % 3] - f.corner[k], f.normal);  // across edge k, in the plane, out of the triangle
         const double along = dot(flat, away);
         if (along > 0.0 && along * along > (kAlongEdge * kAlongEdge) * flat2 * dot(away, away))
             return free_beyond(mesh, triangle, f, k, n);
     }
-    int top = 0;
-    for (int k = 1; k < 3; ++k) {
+    std::uint32_t top = 0;
+    for (std::uint32_t k = 1; k < 3; ++k) {
         if (dot(f.corner[k], flat) > dot(f.corner[top], flat)) top = k;
     }
-    return free_around(mesh, triangle.corner[top], n);
+    return free_around(mesh, triangle.corner(top), n);
 }
 
 using PatchPlane = MeshScratch::PatchPlane;
@@ -82,9 +83,9 @@ using PatchPlane = MeshScratch::PatchPlane;
 PatchPlane plane_of(const Mesh& mesh, std::uint32_t patch, std::uint32_t t, D3 normal) {
     PatchPlane p;
     p.patch = patch;
-    p.origin = widened(mesh.vertex[mesh.triangle[patch].corner[0]]);
+    p.origin = widened(mesh.vertex[mesh.triangle[patch].corner(0)]);
     p.n = patch == t ? normal : triangle_normal(mesh, patch);
-    const D3 edge = widened(mesh.vertex[mesh.triangle[patch].corner[1]]) - p.origin;
+    const D3 edge = widened(mesh.vertex[mesh.triangle[patch].corner(1)]) - p.origin;
     p.u = unit_or_across(edge - p.n * dot(edge, p.n), p.n);
     p.v = cross(p.n, p.u);
     return p;
@@ -108,7 +109,7 @@ class PatchClipper {
           plane_(scratch.planes.back()),
           plane_row_(static_cast<std::uint32_t>(scratch.planes.size() - 1)),
           out_(scratch.places) {
-        for (int k = 0; k < 3; ++k) corner_[k] = flat(plane_, widened(mesh.vertex[triangle_.corner[k]]));
+        for (std::uint32_t k = 0; k < 3; ++k) corner_[k] = flat(plane_, widened(mesh.vertex[triangle_.corner(k)]));
         for (int k = 0; k < 3; ++k) {
             const Flat a = corner_[k], b = corner_[(k + 1) % 3];
             along_x_[k] = b.x - a.x;
@@ -131,7 +132,7 @@ class PatchClipper {
         }
         slack_ = kSlack * __builtin_sqrt(size2) + 1e-6;
         const double rolls = outline.count <= 2 ? roundness : 0.0;
-        for (int k = 0; k < 3; ++k)
+        for (std::uint32_t k = 0; k < 3; ++k)
             over_[k] = (slack_ + (rolls > 0.0 ? 0.5 * fall_beyond(k) * rolls : 0.0)) * length_[k];
         const D3 normal{dot(outline_normal, plane_.u), dot(outline_normal, plane_.v), dot(outline_normal, plane_.n)};
         clip_outline(point, outline, normal);
@@ -158,21 +159,22 @@ class PatchClipper {
         if (outline.count > 2) corners(point, outline.count, outline_normal);
     }
     // How steeply the surface beyond edge k falls, a tangent; 0 where it is more than a crest, or rises.
-    double fall_beyond(int k) const {
-        if (triangle_.opposite[k] == kNone) return 0.0;
-        const Flat a = corner_[k], o = flat(plane_, widened(mesh_.vertex[triangle_.opposite[k]]));
+    double fall_beyond(std::uint32_t k) const {
+        const std::uint32_t opposite = triangle_.opposite(k);
+        if (opposite == kNone) return 0.0;
+        const Flat a = corner_[k], o = flat(plane_, widened(mesh_.vertex[opposite]));
         const double out = (along_y_[k] * (o.x - a.x) - along_x_[k] * (o.y - a.y)) / length_[k];
         return o.z < 0.0 && -o.z <= kCrest * out ? -o.z / out : 0.0;
     }
     void add(double x, double y, double z, std::uint32_t feature) {
-        if (z < kept_to_) out_.push_back({triangle_.patch, plane_row_, {x - ahead_x_, y - ahead_y_, z, feature}});
+        if (z < kept_to_) out_.push_back({triangle_.patch(), plane_row_, {x - ahead_x_, y - ahead_y_, z, feature}});
     }
     // Where p -> q is inside the triangle; an end that a seam of the patch cuts is no end.
     void edge(Flat p, Flat q, std::uint32_t number, bool with_end, std::uint32_t end_number = 0) {
         const double dx = q.x - p.x, dy = q.y - p.y, dz = q.z - p.z;
         double low = 0.0, high = 1.0;
-        int enters = -1, leaves = -1;
-        for (int k = 0; k < 3; ++k) {
+        std::uint32_t enters = kNone, leaves = kNone;
+        for (std::uint32_t k = 0; k < 3; ++k) {
             const Flat a = corner_[k];
             const double ex = along_x_[k], ey = along_y_[k];
             const double inside = (ex * (p.y - a.y) - ey * (p.x - a.x)) + over_[k], change = ex * dy - ey * dx;
@@ -185,22 +187,22 @@ class PatchClipper {
             }
         }
         if (low > high) return;
-        if (enters < 0)
+        if (enters == kNone)
             add(p.x, p.y, p.z, number);
         else if (rim(enters))
             add(p.x + dx * low, p.y + dy * low, p.z + dz * low, crossing(enters, number, 0));
-        if (leaves < 0 && with_end) add(q.x, q.y, q.z, end_number);
-        if (leaves >= 0 && rim(leaves) && high > low)
+        if (leaves == kNone && with_end) add(q.x, q.y, q.z, end_number);
+        if (leaves != kNone && rim(leaves) && high > low)
             add(p.x + dx * high, p.y + dy * high, p.z + dz * high, crossing(leaves, number, 1));
     }
-    bool rim(int k) const { return (triangle_.inner >> k & 1u) == 0; }
-    std::uint32_t crossing(int k, std::uint32_t number, std::uint32_t side) const {
-        return kCrossing | (((t_ * 3 + static_cast<std::uint32_t>(k)) * 521 + number * 2 + side) & kNumberBits);
+    bool rim(std::uint32_t k) const { return !triangle_.inner(k); }
+    std::uint32_t crossing(std::uint32_t k, std::uint32_t number, std::uint32_t side) const {
+        return kCrossing | (((t_ * 3 + k) * 521 + number * 2 + side) & kNumberBits);
     }
     // Corners of the patch's rim that the outline covers, which goes round clockwise seen from the front.
     void corners(const Flat* point, std::uint32_t count, D3 normal) {
         if (normal.z > -0.1) return;
-        for (int j = 0; j < 3; ++j) {
+        for (std::uint32_t j = 0; j < 3; ++j) {
             if (!rim(j) && !rim((j + 2) % 3)) continue;
             bool inside = true;
             for (std::uint32_t i = 0; i < count && inside; ++i) {
@@ -213,7 +215,7 @@ class PatchClipper {
             const double z =
                 point[0].z -
                 (normal.x * (corner_[j].x - point[0].x) + normal.y * (corner_[j].y - point[0].y)) / normal.z;
-            add(corner_[j].x, corner_[j].y, z - corner_[j].z, kCorner | (triangle_.corner[j] & kNumberBits));
+            add(corner_[j].x, corner_[j].y, z - corner_[j].z, kCorner | (triangle_.corner(j) & kNumberBits));
         }
     }
 
@@ -299,8 +301,8 @@ class Solid {
     void find(const Mesh& mesh, std::span<const std::uint32_t> triangles, TriangleFinds& out) {
         triangle_.count = static_cast<std::uint32_t>(triangles.size());
         for (std::uint32_t i = 0; i < triangle_.count; ++i) {
-            for (int c = 0; c < 3; ++c) {
-                const Vec3 v = narrowed(widened(mesh.vertex[mesh.triangle[triangles[i]].corner[c]]) - centre_);
+            for (std::uint32_t c = 0; c < 3; ++c) {
+                const Vec3 v = narrowed(widened(mesh.vertex[mesh.triangle[triangles[i]].corner(c)]) - centre_);
                 triangle_.corner[c][0][i] = v.x;
                 triangle_.corner[c][1][i] = v.y;
                 triangle_.corner[c][2][i] = v.z;
@@ -349,7 +351,7 @@ void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, 
         if (!before_front(convex, f, closing + touching)) continue;
         Convex triangle;
         place_triangle(f.corner, f.normal, triangle);
-        TriangleTouch found{mesh.triangle[t].patch, t, {}};
+        TriangleTouch found{mesh.triangle[t].patch(), t, {}};
         const Meets meets = meet(triangle, course, convex, course_of_convex, touching, 0.0, found.touch);
         convex.pose = start;
         if (meets == Meets::later) out.push_back(found);
@@ -395,7 +397,7 @@ void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<co
                 continue;
             }
         }
-        const std::uint32_t patch = mesh.triangle[t].patch;
+        const std::uint32_t patch = mesh.triangle[t].patch();
         if (scratch.planes.empty() || scratch.planes.back().patch != patch)
             scratch.planes.push_back(plane_of(mesh, patch, t, f.normal));
         const PatchPlane& plane = scratch.planes.back();

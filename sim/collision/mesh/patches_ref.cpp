@@ -133,7 +133,7 @@ bool has_flat_faces(const Placed& is) { return is.shape->type == ShapeType::box 
 bool one_face(const SeamInput& input, std::uint32_t body, std::uint32_t child, std::uint32_t other, D3 out) {
     const Placed whole = placed(input.bodies, input.shapes, body, body);
     if (const Mesh* const mesh = whole.shape->mesh.get())
-        return ((child | other) & kMeshEdge) == 0 && mesh->triangle[child].patch == mesh->triangle[other].patch;
+        return ((child | other) & kMeshEdge) == 0 && mesh->triangle[child].patch() == mesh->triangle[other].patch();
     if (!whole.shape->compound) return has_flat_faces(whole) || whole.shape->type == ShapeType::plane;
     const Placed first = child_of(whole, child);
     if (child == other || !has_flat_faces(first)) return has_flat_faces(first);

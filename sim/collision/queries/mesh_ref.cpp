@@ -17,8 +17,8 @@ struct Corners {
 };
 Point point_of(Vec3 v) { return {v.x, v.y, v.z}; }
 Corners corners_of(const Mesh& mesh, std::uint32_t t) {
-    const std::uint32_t* c = mesh.triangle[t].corner;
-    return {point_of(mesh.vertex[c[0]]), point_of(mesh.vertex[c[1]]), point_of(mesh.vertex[c[2]])};
+    const MeshTriangle& c = mesh.triangle[t];
+    return {point_of(mesh.vertex[c.corner(0)]), point_of(mesh.vertex[c.corner(1)]), point_of(mesh.vertex[c.corner(2)])};
 }
 
 // Moeller and Trumbore, with a hair's breadth of overlap so that no ray slips through a seam.

@@ -33,7 +33,7 @@ class TriangleShape {
         shape_.hull = std::shared_ptr<const Hull>(std::shared_ptr<const Hull>(), &hull_);
     }
     const Shape& of(const Mesh& mesh, std::uint32_t t) {
-        for (int k = 0; k < 3; ++k) hull_.vertex[static_cast<std::size_t>(k)] = mesh.vertex[mesh.triangle[t].corner[k]];
+        for (std::uint32_t k = 0; k < 3; ++k) hull_.vertex[k] = mesh.vertex[mesh.triangle[t].corner(k)];
         return shape_;
     }
 

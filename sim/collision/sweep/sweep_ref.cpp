@@ -133,7 +133,7 @@ struct Walk {
         const ShapeQueries triangle_queries{nullptr, nullptr, kHullQueries.support};  // and no skin
         walk(obstacle.mesh->tree, wanted, [&](std::uint32_t t) {
             const Mesh& mesh = *obstacle.mesh;
-            const D3 n = triangle_normal(mesh, t), p = widened(mesh.vertex[mesh.triangle[t].corner[0]]);
+            const D3 n = triangle_normal(mesh, t), p = widened(mesh.vertex[mesh.triangle[t].corner(0)]);
             if (dot(n, D3{start.x, start.y, start.z} - p) <= 0.0) return;
             pass(Skinned(triangle.of(mesh, t), triangle_queries, frame));
         });
