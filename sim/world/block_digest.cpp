@@ -12,13 +12,12 @@ namespace {
 
 // Of the definition of XXH3 (xxhash_spec.md, "XXH3 Algorithm Overview"), without a seed, for more than 240 bytes.
 constexpr std::size_t kStripe = 64, kStripeStep = 8;  // bytes of a stripe; of the secret, from stripe to stripe
-constexpr std::uint64_t kSecret[] = {
-    0xbe4ba423396cfeb8, 0x1cad21f72c81017c, 0xdb979083e96dd4de, 0x1f67b3b7a4a44072,
-    0x78e5c0cc4ee679cb, 0x2172ffcc7dd05a82, 0x8e2443f7744608b8, 0x4c263a81e69035e0,
-    0xcb00c391bb52283c, 0xa32e531b8b65d088, 0x4ef90da297486471, 0xd8acdea946ef1938,
-    0x3f349ce33f76faa8, 0x1d4f0bc7c7bbdcf9, 0x3159b4cd4be0518a, 0x647378d9c97e9fc8,
-    0xc3ebd33483acc5ea, 0xeb6313faffa081c5, 0x49daf0b751dd0d17, 0x9e68d429265516d3,
-    0xfca1477d58be162b, 0xce31d07ad1b8f88f, 0x280416958f3acb45, 0x7e404bbbcafbd7af};
+constexpr std::uint64_t kSecret[] = {0xbe4ba423396cfeb8, 0x1cad21f72c81017c, 0xdb979083e96dd4de, 0x1f67b3b7a4a44072,
+                                     0x78e5c0cc4ee679cb, 0x2172ffcc7dd05a82, 0x8e2443f7744608b8, 0x4c263a81e69035e0,
+                                     0xcb00c391bb52283c, 0xa32e531b8b65d088, 0x4ef90da297486471, 0xd8acdea946ef1938,
+                                     0x3f349ce33f76faa8, 0x1d4f0bc7c7bbdcf9, 0x3159b4cd4be0518a, 0x647378d9c97e9fc8,
+                                     0xc3ebd33483acc5ea, 0xeb6313faffa081c5, 0x49daf0b751dd0d17, 0x9e68d429265516d3,
+                                     0xfca1477d58be162b, 0xce31d07ad1b8f88f, 0x280416958f3acb45, 0x7e404bbbcafbd7af};
 constexpr std::size_t kScrambleSecret = sizeof kSecret - kStripe, kLastSecret = kScrambleSecret - 7, kMergeSecret = 11;
 constexpr std::uint64_t kPrime32_1 = 0x9e3779b1, kPrime32_2 = 0x85ebca77, kPrime32_3 = 0xc2b2ae3d,
                         kPrime64_1 = 0x9e3779b185ebca87, kPrime64_2 = 0xc2b2ae3d27d4eb4f,
@@ -86,8 +85,8 @@ void copy_bytes(std::span<const BlockDigest::Array> arrays, std::uint32_t count,
 template <class Work>
 void each_mark(std::vector<std::uint8_t>& marks, const Work& work) {
     std::uint8_t *at = marks.data(), *const end = at + marks.size();
-    while (at != end && (at = static_cast<std::uint8_t*>(
-                             std::memchr(at, 1, static_cast<std::size_t>(end - at)))) != nullptr) {
+    while (at != end &&
+           (at = static_cast<std::uint8_t*>(std::memchr(at, 1, static_cast<std::size_t>(end - at)))) != nullptr) {
         *at = 0;
         work(static_cast<std::size_t>(at - marks.data()));
         ++at;

@@ -47,8 +47,8 @@ class BlockDigest {
     std::vector<Sum> sums_;                    // by block, of those that are whole and not the last
     std::vector<Sum> part_sums_;               // by part of these
     std::vector<std::uint8_t> stale_;          // by part
-    std::vector<std::uint8_t> changed_;  // by group
-    std::size_t bytes_ = 0;              // that sums_ are of
+    std::vector<std::uint8_t> changed_;        // by group
+    std::size_t bytes_ = 0;                    // that sums_ are of
     std::uint64_t bytes_read_ = 0;
     bool all_ = true;
 };
