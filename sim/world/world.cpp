@@ -393,7 +393,7 @@ std::uint32_t World::read_motions(std::uint32_t from, std::span<BodyMotion> out)
     const State& state = impl_->core.state;
     std::uint32_t count = 0;
     for (std::uint32_t i = std::max(from, 1u); i < state.bodies.size() && count < out.size(); ++i) {
-        if (body_alive(state, i)) read_motion(state, i, out[count++]);
+        if (body_alive(state, i)) sim::read_motion(state, i, out[count++]);
     }
     return count;
 }
