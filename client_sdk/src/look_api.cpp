@@ -113,6 +113,18 @@ orrery_body_state state_of(const SeenBody& body) {
     return out;
 }
 
+orrery_status give_step_times(const StepClock& clock, orrery_step_times* out) {
+    orrery_step_times mine{};
+    mine.measured = clock.on() ? 1 : 0;
+    mine.steps = clock.steps();
+    mine.collision_ms = clock.ms(StepPart::collision);
+    mine.solver_ms = clock.ms(StepPart::solver);
+    mine.rigs_ms = clock.ms(StepPart::rigs);
+    mine.rest_ms = clock.ms(StepPart::rest);
+    mine.state_ms = clock.ms(StepPart::state);
+    return give(mine, out);
+}
+
 }  // namespace orrery::client
 
 namespace {
@@ -156,6 +168,11 @@ orrery_status newest_state(const protocol::ClientSession& session, sim::BodyId i
     write4(out.orientation, 0, motion.pose.orientation);
     write3(out.linear_velocity, 0, motion.linear_velocity);
     write3(out.angular_velocity, 0, motion.angular_velocity);
+    const protocol::BodyCost cost = session.cost(id);
+    out.bytes_last_second = static_cast<float>(cost.bits) / 8.0f;
+    out.updates_last_second = cost.updates;
+    out.snapshots_left_out = cost.left_out;
+    out.baseline_age_ticks = cost.baseline_age;
     return ORRERY_OK;
 }
 
@@ -195,6 +212,19 @@ orrery_status orrery_client_get_body_state(const orrery_client* client, orrery_b
     orrery_body_state mine{};
     const orrery_status found = newest_state(*session, body, mine);
     return found == ORRERY_OK ? give(mine, out) : found;
+}
+
+orrery_status orrery_client_set_step_clock(orrery_client* client, uint64_t (*clock)(void* user), void* user) {
+    if (!client) return ORRERY_INVALID_ARGUMENT;
+    if (!client->connection.mirror()) return ORRERY_WRONG_STATE;
+    client->connection.mirror()->set_step_clock(clock, user);
+    return ORRERY_OK;
+}
+
+orrery_status orrery_client_get_step_times(const orrery_client* client, orrery_step_times* times) {
+    if (!client || !times) return ORRERY_INVALID_ARGUMENT;
+    const Mirror* mirror = client->connection.mirror();
+    return mirror ? give_step_times(mirror->step_clock(), times) : ORRERY_WRONG_STATE;
 }
 
 orrery_status orrery_client_set_confirmed(orrery_client* client, int32_t on) {

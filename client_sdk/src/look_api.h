@@ -20,6 +20,7 @@ orrery_status give_contacts(const sim::World* world, orrery_body_id body, Seen& 
 orrery_status give_joints(const sim::World* world, orrery_body_id body, Seen& seen, orrery_joints* out);
 orrery_status give_marks(const sim::World* world, Seen& seen, orrery_marks* out);
 orrery_body_state state_of(const SeenBody& body);
+orrery_status give_step_times(const StepClock& clock, orrery_step_times* out);
 orrery_status give_shape(const sim::ShapeDef& def, orrery_shape* out);
 
 }  // namespace orrery::client

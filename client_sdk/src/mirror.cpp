@@ -189,7 +189,8 @@ bool WorldMirror::follow(ClientSession& session, double shown_tick) {
 bool WorldMirror::step(ClientSession& session, const MirrorReceiver::Tick& tick) {
     decode_commands(tick.coded, commands_);
     if (disturbance_) commands_.push_back(*std::exchange(disturbance_, std::nullopt));
-    const sim::StepStatus status = world_->step(commands_);
+    const StepTurn turn(step_clock_);
+    const sim::StepStatus status = step_clock_.step(*world_, commands_);
     if (status != sim::StepStatus::ok) return fail(sim::step_error(status, world_->tick() + 1).to_string());
     stats_.confirmed_tick = world_->tick();
     world_events_.happened(world_->tick(), world_->events(), true);
@@ -213,7 +214,7 @@ bool WorldMirror::compare(ClientSession& session, std::uint64_t tick, const Mirr
 // Goes ahead of the server.
 bool WorldMirror::predict(ClientSession& session, TimeNs now) {
     if (!prediction_) {
-        prediction_ = std::make_unique<Prediction>(*world_, session.hello().slot, world_events_);
+        prediction_ = std::make_unique<Prediction>(*world_, session.hello().slot, world_events_, step_clock_);
         picture_.take(*world_, true);
     }
     MirrorReceiver& receiver = *session.mirror();

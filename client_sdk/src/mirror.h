@@ -42,6 +42,8 @@ class WorldMirror final : public Mirror {
     double picture(protocol::TimeNs now, double shown_tick, std::vector<ShownBody>& out) override;
     void set_prediction(const PredictionSettings& settings) override { settings_ = settings; }
     const MirrorStats& stats() const override { return stats_; }
+    const StepClock& step_clock() const override { return step_clock_; }
+    void set_step_clock(StepClock::Clock clock, void* user) override { step_clock_.set(clock, user); }
     void set_observer(MirrorObserver* observer) override { observer_ = observer; }
     void disturb(const sim::Command& command) override { disturbance_ = command; }
     const sim::World* world() const override { return world_.get(); }
@@ -89,6 +91,7 @@ class WorldMirror final : public Mirror {
     double tick_rate_hz_ = 60.0;
     std::deque<MirrorEvent> events_;
     MirrorStats stats_;
+    StepClock step_clock_;
     MirrorObserver* observer_ = nullptr;
     std::string error_;
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client_sdk/src/step_clock.h"
 #include "protocol/session/client_session.h"
 #include "protocol/session/world_events.h"
 
@@ -102,6 +103,8 @@ class Mirror {
     virtual double picture(protocol::TimeNs now, double shown_tick, std::vector<ShownBody>& out) = 0;
     virtual void set_prediction(const PredictionSettings& settings) = 0;
     virtual const MirrorStats& stats() const = 0;
+    virtual const StepClock& step_clock() const = 0;
+    virtual void set_step_clock(StepClock::Clock clock, void* user) = 0;  // see StepClock::set()
     virtual void set_observer(MirrorObserver* observer) = 0;
     // Also applied in the next tick that is stepped, which makes the world another one; for tests.
     virtual void disturb(const sim::Command& command) = 0;

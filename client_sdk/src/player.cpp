@@ -62,7 +62,8 @@ bool WorldPlayer::step_one() {
         return false;
     }
     const TickRecord& record = reader_->tick();
-    const sim::StepStatus status = world_->step(record.commands);
+    const StepTurn turn(step_clock_);
+    const sim::StepStatus status = step_clock_.step(*world_, record.commands);
     if (status != sim::StepStatus::ok) {  // no world can have taken this tick, and this one is half through it
         damaged(reader_->position().offset, sim::step_error(status, record.tick).to_string(), record.tick - 1);
         use(nearest_kept(record.tick - 1));

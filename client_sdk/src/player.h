@@ -35,6 +35,8 @@ class WorldPlayer final : public Player {
     bool seek(std::uint64_t tick, std::uint64_t ticks_at_most) override;
     bool check(std::uint64_t bytes) override;
     PlayerVerdict verdict() const override;
+    const StepClock& step_clock() const override { return step_clock_; }
+    void set_step_clock(StepClock::Clock clock, void* user) override { step_clock_.set(clock, user); }
     void picture(double part, std::vector<ShownBody>& out) const override { picture_.at(part, out); }
     bool body(sim::BodyId id, PlayerBody& out) const override;
     const std::vector<sim::ShapeDef>& shapes() const override { return world_->definition().shapes; }
@@ -80,6 +82,7 @@ class WorldPlayer final : public Player {
     std::vector<std::pair<sim::BodyId, const char*>> names_;  // of the scene's bodies, in order of index
     std::unique_ptr<protocol::replay::ReplayReader> reader_;  // stands behind what belongs to the world's tick
     std::unique_ptr<protocol::replay::ReplayReader> checker_;
+    StepClock step_clock_;
     WorldPicture picture_;
     std::vector<std::uint8_t> scratch_;
 

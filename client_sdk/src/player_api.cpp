@@ -188,3 +188,14 @@ orrery_status orrery_player_get_body_state(const orrery_player* player, orrery_b
     orrery_body_state mine = state_of(*seen);
     return give(mine, out);
 }
+
+orrery_status orrery_player_set_step_clock(orrery_player* player, uint64_t (*clock)(void* user), void* user) {
+    if (!player) return ORRERY_INVALID_ARGUMENT;
+    player->player->set_step_clock(clock, user);
+    return ORRERY_OK;
+}
+
+orrery_status orrery_player_get_step_times(const orrery_player* player, orrery_step_times* times) {
+    if (!player || !times) return ORRERY_INVALID_ARGUMENT;
+    return give_step_times(player->player->step_clock(), times);
+}

@@ -55,6 +55,8 @@ class Player {
     virtual bool seek(std::uint64_t tick, std::uint64_t ticks_at_most) = 0;  // false: not there yet
     virtual bool check(std::uint64_t bytes) = 0;                             // false: nothing is left to be read
     virtual PlayerVerdict verdict() const = 0;
+    virtual const StepClock& step_clock() const = 0;
+    virtual void set_step_clock(StepClock::Clock clock, void* user) = 0;  // see StepClock::set()
 
     virtual void picture(double part, std::vector<ShownBody>& out) const = 0;
     virtual bool body(sim::BodyId id, PlayerBody& out) const = 0;

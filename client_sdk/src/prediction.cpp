@@ -48,8 +48,13 @@ sim::BodyId own_body(const ClientSession& session) {
 
 }  // namespace
 
-Prediction::Prediction(sim::World& world, std::uint16_t slot, PredictedEvents& events)
-    : world_(world), slot_(slot), events_(events), ring_(kMaxPredictedTicks + 2), confirmed_(world.tick()) {
+Prediction::Prediction(sim::World& world, std::uint16_t slot, PredictedEvents& events, StepClock& clock)
+    : world_(world),
+      slot_(slot),
+      events_(events),
+      clock_(clock),
+      ring_(kMaxPredictedTicks + 2),
+      confirmed_(world.tick()) {
     entry(confirmed_).tick = confirmed_;
     checkpoint(entry(confirmed_));
 }
@@ -85,13 +90,16 @@ ConfirmedBodies Prediction::confirmed_bodies() const {
 }
 
 bool Prediction::retreat() {
+    const StepTurn turn(clock_);
+    clock_.turn(StepPart::state);
     const Result<Ok> back = world_.roll_back(*entry(confirmed_).state);
     if (!back) error_ = back.error().to_string();
     return static_cast<bool>(back);
 }
 
 bool Prediction::step(std::span<const sim::Command> commands, bool confirmed) {
-    const sim::StepStatus status = world_.step(commands);
+    const StepTurn turn(clock_);
+    const sim::StepStatus status = clock_.step(world_, commands);
     if (status != sim::StepStatus::ok) {
         error_ = sim::step_error(status, world_.tick() + 1).to_string();
         return false;

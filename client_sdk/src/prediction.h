@@ -17,6 +17,7 @@
 #include "client_sdk/src/mirror_seam.h"
 #include "client_sdk/src/predicted_events.h"
 #include "client_sdk/src/smoothing.h"
+#include "client_sdk/src/step_clock.h"
 #include "client_sdk/src/world_picture.h"
 #include "orrery/sim.hpp"
 
@@ -36,8 +37,8 @@ class Prediction {
     using Compare =
         std::function<bool(std::uint64_t tick, const protocol::MirrorReceiver::Tick& told, const sim::HashTree& hash)>;
 
-    // `world` is at a confirmed tick; it and `events` outlive this. `slot`: this client's, or kNoSlot.
-    Prediction(sim::World& world, std::uint16_t slot, PredictedEvents& events);
+    // `world` is at a confirmed tick; it, `events` and `clock` outlive this. `slot`: this client's, or kNoSlot.
+    Prediction(sim::World& world, std::uint16_t slot, PredictedEvents& events, StepClock& clock);
 
     std::uint64_t confirmed() const { return confirmed_; }
     std::uint64_t predicted() const { return world_.tick(); }
@@ -78,6 +79,7 @@ class Prediction {
     sim::World& world_;
     std::uint16_t slot_;
     PredictedEvents& events_;
+    StepClock& clock_;
     std::vector<Entry> ring_;
     std::vector<std::unique_ptr<sim::Checkpoint>> spare_;  // of ticks below the confirmed one, to be used again
     std::uint32_t checkpoints_ = 0;                        // in ring_ and spare_

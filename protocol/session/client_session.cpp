@@ -381,6 +381,11 @@ std::string_view ClientSession::body_name(sim::BodyId id) const {
     return name != names_.end() && name->index == id.index ? std::string_view(name->name) : std::string_view();
 }
 
+BodyCost ClientSession::cost(sim::BodyId id) const {
+    const auto second = static_cast<std::uint64_t>(std::max(1.0f, hello_.tick_rate_hz + 0.5f));
+    return receiver_.cost(id.index, id.generation, second);
+}
+
 void ClientSession::handle_snapshot(Bytes message, TimeNs now) {
     if (state_ != State::playing) return;
     if (!reader_.read(message, snapshot_)) {

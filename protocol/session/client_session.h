@@ -114,6 +114,8 @@ class ClientSession {
     std::span<const MirrorBody> bodies() const { return bodies_; }  // by index
     std::string_view body_name(sim::BodyId id) const;               // empty: none
     std::span<const BodySample> history(std::uint32_t index) const { return receiver_.history(index); }
+    // Of about the last second.
+    BodyCost cost(sim::BodyId id) const;
     // Ticks of the last complete snapshots, ascending (see SnapshotSender).
     std::span<const std::uint64_t> complete_ticks() const { return complete_ticks_; }
     // The tick of the newest snapshot, and its time of arrival.

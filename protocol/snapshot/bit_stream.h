@@ -75,6 +75,7 @@ class BitReader {
     }
 
     bool failed() const { return failed_; }
+    std::size_t position() const { return position_; }  // bits that were read
     // True if only the zero bits are left that fill the last byte.
     bool at_end() {
         const std::size_t left = bytes_.size() * 8 - position_;

@@ -211,14 +211,16 @@ void DeltaCodec::encode(std::span<const EncodeItem> items, std::size_t budget_by
 }
 
 DecodeStatus DeltaCodec::decode(std::span<const std::uint8_t> coded, const BaselineSource& baselines,
-                                std::vector<QuantisedBody>& bodies) const {
+                                std::vector<QuantisedBody>& bodies, std::vector<BodyCoding>* codings) const {
     using Kind = BaselineReference::Kind;
     bodies.clear();
+    if (codings) codings->clear();
     BitReader reader(coded);
     const std::uint32_t count = reader.read(kCountBits);
     const std::uint32_t newest_age = reader.read(kAgeBits);
     std::uint32_t next_index = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
+        const std::size_t begin = reader.position();
         const std::uint32_t index = next_index + reader.read(kGapWidths[reader.read(2)]);
         if (reader.failed() || index >= kMaxSnapshotBodyIndex) return DecodeStatus::malformed;
         next_index = index + 1;
@@ -250,6 +252,7 @@ DecodeStatus DeltaCodec::decode(std::span<const std::uint8_t> coded, const Basel
         if (mask & kChangedAngular) read_vector(reader, body.angular_velocity);
         if (reader.failed()) return DecodeStatus::malformed;
         bodies.push_back(body);
+        if (codings) codings->push_back({static_cast<std::uint16_t>(reader.position() - begin), reference});
     }
     return reader.at_end() ? DecodeStatus::ok : DecodeStatus::malformed;
 }

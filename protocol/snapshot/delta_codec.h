@@ -24,7 +24,7 @@ class DeltaCodec final : public SnapshotCodec {
     void encode(std::span<const EncodeItem> items, std::size_t budget_bytes, std::vector<std::uint8_t>& out,
                 std::vector<std::uint32_t>& chosen) const override;
     DecodeStatus decode(std::span<const std::uint8_t> coded, const BaselineSource& baselines,
-                        std::vector<QuantisedBody>& bodies) const override;
+                        std::vector<QuantisedBody>& bodies, std::vector<BodyCoding>* codings) const override;
 };
 
 }  // namespace orrery::protocol

@@ -1,6 +1,7 @@
 #include "protocol/snapshot/receiver.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "sim/base/assert.h"
 
@@ -12,6 +13,7 @@ SnapshotReceiver::SnapshotReceiver(const SnapshotCodec& codec, std::uint32_t bod
 void SnapshotReceiver::start(std::uint64_t tick, std::span<const QuantisedBody> bodies) {
     histories_.clear();
     acknowledgement_ = {};
+    arrivals_ = 0;
     start_tick_ = tick;
     for (const QuantisedBody& body : bodies) {
         if (body.index < body_capacity_) insert({tick, body});
@@ -43,12 +45,16 @@ ReceiveStatus SnapshotReceiver::receive(std::uint64_t tick, std::span<const std:
         return ReceiveStatus::too_old;
     }
     decoding_tick_ = tick;
-    const DecodeStatus status = codec_->decode(coded, *this, decoded_);
+    const DecodeStatus status = codec_->decode(coded, *this, decoded_, &codings_);
     if (status == DecodeStatus::missing_baseline) return ReceiveStatus::missing_baseline;
     if (status != DecodeStatus::ok) return ReceiveStatus::malformed;
     if (!decoded_.empty() && decoded_.back().index >= body_capacity_) return ReceiveStatus::malformed;
     mark_seen(tick);
-    for (const QuantisedBody& body : decoded_) insert({tick, body});
+    ++arrivals_;
+    for (std::size_t i = 0; i < decoded_.size(); ++i) {
+        const std::uint16_t age = baseline_age(decoded_[i].index, codings_[i].reference);
+        insert({tick, decoded_[i], arrivals_, codings_[i].bits, age});
+    }
     return ReceiveStatus::ok;
 }
 
@@ -75,14 +81,40 @@ std::span<const BodySample> SnapshotReceiver::history(std::uint32_t index) const
     return histories_[index];
 }
 
+BodyCost SnapshotReceiver::cost(std::uint32_t index, std::uint32_t generation, std::uint64_t ticks) const {
+    const std::span<const BodySample> held = history(index);
+    BodyCost cost;
+    if (held.empty() || held.back().state.generation != generation) return cost;
+    const std::uint64_t newest = acknowledgement_.newest, within = std::min<std::uint64_t>(ticks, kHistoryWindow);
+    for (auto sample = held.rbegin(); sample != held.rend() && sample->tick + within > newest; ++sample) {
+        if (sample->arrival == 0 || sample->state.generation != generation) break;
+        ++cost.updates;
+        cost.bits += sample->bits;
+    }
+    cost.left_out = arrivals_ - held.back().arrival;
+    cost.baseline_age = held.back().baseline_age;
+    return cost;
+}
+
+std::uint16_t SnapshotReceiver::baseline_age(std::uint32_t index, BaselineReference reference) const {
+    if (reference.kind != BaselineReference::Kind::standing) return reference.age;
+    const std::uint64_t age = decoding_tick_ - find_sample(index, reference)->tick;
+    return static_cast<std::uint16_t>(std::min<std::uint64_t>(age, std::numeric_limits<std::uint16_t>::max()));
+}
+
 const QuantisedBody* SnapshotReceiver::find(std::uint32_t index, BaselineReference reference) const {
+    const BodySample* sample = find_sample(index, reference);
+    return sample ? &sample->state : nullptr;
+}
+
+const BodySample* SnapshotReceiver::find_sample(std::uint32_t index, BaselineReference reference) const {
     const std::span<const BodySample> held = history(index);
     for (auto sample = held.rbegin(); sample != held.rend(); ++sample) {
         const std::uint64_t tick = sample->tick;
         if (reference.kind == BaselineReference::Kind::standing) {
-            if (decoding_tick_ >= kBaselineWindow && tick <= decoding_tick_ - kBaselineWindow) return &sample->state;
+            if (decoding_tick_ >= kBaselineWindow && tick <= decoding_tick_ - kBaselineWindow) return &*sample;
         } else if (tick + reference.age == decoding_tick_) {
-            return &sample->state;
+            return &*sample;
         }
     }
     return nullptr;

@@ -20,6 +20,16 @@ inline constexpr std::uint32_t kHistoryWindow = 2 * kBaselineWindow;
 struct BodySample {
     std::uint64_t tick = 0;
     QuantisedBody state;
+    std::uint32_t arrival = 0;       // number of the snapshot that had it, in order of arrival; 0: of the key frame
+    std::uint16_t bits = 0;          // of the snapshot
+    std::uint16_t baseline_age = 0;  // ticks from the state that it was coded against; 0: against none; at most 65,535
+};
+
+// What a body took of the snapshots that arrived.
+struct BodyCost {
+    std::uint32_t updates = 0, bits = 0;  // in the ticks that were asked for
+    std::uint32_t left_out = 0;           // snapshots since its newest state arrived
+    std::uint32_t baseline_age = 0;       // of its newest state: see BodySample
 };
 
 struct Acknowledgement {
@@ -50,10 +60,14 @@ class SnapshotReceiver final : private BaselineSource {
     std::span<const QuantisedBody> decoded() const { return decoded_; }
     // The states that are kept of a body, ascending by tick. Valid until the next call.
     std::span<const BodySample> history(std::uint32_t index) const;
+    // Of the newest `ticks` ticks up to the newest snapshot; no more than kHistoryWindow are known.
+    BodyCost cost(std::uint32_t index, std::uint32_t generation, std::uint64_t ticks) const;
     Acknowledgement acknowledgement() const { return acknowledgement_; }
 
   private:
     const QuantisedBody* find(std::uint32_t index, BaselineReference reference) const override;
+    const BodySample* find_sample(std::uint32_t index, BaselineReference reference) const;
+    std::uint16_t baseline_age(std::uint32_t index, BaselineReference reference) const;
     bool seen(std::uint64_t tick) const;
     void mark_seen(std::uint64_t tick);
     void insert(const BodySample& sample);
@@ -62,6 +76,8 @@ class SnapshotReceiver final : private BaselineSource {
     std::uint32_t body_capacity_;
     std::vector<std::vector<BodySample>> histories_;  // by body index
     std::vector<QuantisedBody> decoded_;
+    std::vector<BodyCoding> codings_;  // of decoded_
+    std::uint32_t arrivals_ = 0;
     Acknowledgement acknowledgement_;
     std::uint64_t start_tick_ = 0;
     std::uint64_t decoding_tick_ = 0;

@@ -56,6 +56,13 @@ enum class DecodeStatus : std::uint8_t {
     missing_baseline,  // well-formed so far, but one of its baselines is missing
 };
 
+// How a decoded body was coded: by how many bits of the snapshot, with what comes before it to name it, and against
+// what.
+struct BodyCoding {
+    std::uint16_t bits = 0;
+    BaselineReference reference;
+};
+
 class SnapshotCodec {
   public:
     virtual ~SnapshotCodec() = default;
@@ -68,10 +75,11 @@ class SnapshotCodec {
     virtual void encode(std::span<const EncodeItem> items, std::size_t budget_bytes, std::vector<std::uint8_t>& out,
                         std::vector<std::uint32_t>& chosen) const = 0;
 
-    // The exact inverse: every body that encode() wrote, ascending by index. With another status, `bodies` is
-    // undefined.
+    // The exact inverse: every body that encode() wrote, ascending by index; `codings`, if it is not null, gets one
+    // entry for each. With another status, both are undefined.
     virtual DecodeStatus decode(std::span<const std::uint8_t> coded, const BaselineSource& baselines,
-                                std::vector<QuantisedBody>& bodies) const = 0;
+                                std::vector<QuantisedBody>& bodies,
+                                std::vector<BodyCoding>* codings = nullptr) const = 0;
 };
 
 }  // namespace orrery::protocol

@@ -359,6 +359,54 @@ TEST_CASE("a body that waits is sent in the end, however many others change") {
     for (const int count : seen) CHECK(count >= 2);
 }
 
+TEST_CASE("each body's bits are those of the snapshot, and its cost is that of the ticks asked for") {
+    Crowd crowd(11, 40);
+    const DeltaCodec codec;
+    SnapshotSender sender(codec);
+    SnapshotReceiver receiver(codec, 40);
+    QuantisedWorld world;
+    world.update(0, crowd.living());
+    sender.start(world);
+    std::vector<QuantisedBody> frame;
+    for (const QuantisedWorld::Body& body : world.bodies()) frame.push_back(body.state);
+    receiver.start(0, frame);
+    std::vector<std::size_t> body_bits(201, 0);  // by tick, of all bodies
+    for (std::uint64_t tick = 1; tick <= 200; ++tick) {
+        crowd.bodies[0].pose.position.x += 0.25f;  // moves in every tick, and the others until tick 100
+        for (std::size_t i = 1; i < crowd.bodies.size() && tick <= 100; ++i) crowd.bodies[i].pose.position.y += 0.125f;
+        world.update(tick, crowd.living());
+        std::vector<std::uint8_t> coded;
+        sender.encode(world, 0xffff, 1100, coded);
+        REQUIRE(receiver.receive(tick, coded) == ReceiveStatus::ok);
+        for (const QuantisedBody& body : receiver.decoded()) {
+            const std::span<const BodySample> history = receiver.history(body.index);
+            body_bits[tick] += history.back().bits;
+            CHECK(history.back().baseline_age == (tick <= 2 ? tick : 2));
+        }
+        const std::size_t bits = body_bits[tick] + 16;  // with the head of the snapshot
+        CHECK((bits + 7) / 8 == coded.size());
+        if (tick == 100) {
+            std::uint32_t sum = 0;
+            for (std::uint32_t i = 0; i < 40; ++i) sum += receiver.cost(i, 1, 60).bits;
+            std::size_t expected = 0;
+            for (std::size_t t = 41; t <= 100; ++t) expected += body_bits[t];
+            CHECK(sum == expected);
+            CHECK(receiver.cost(7, 1, 60).updates == 60);
+        }
+        if (tick > 1) sender.acknowledge(tick - 1, 0);
+    }
+    CHECK(receiver.cost(0, 1, 60).updates == 60);
+    CHECK(receiver.cost(0, 1, 60).left_out == 0);
+    CHECK(receiver.cost(0, 1, 5).updates == 5);
+    CHECK(receiver.cost(0, 1, 1000).updates == kHistoryWindow);
+    CHECK(receiver.cost(7, 1, 60).updates == 0);
+    CHECK(receiver.cost(7, 1, 60).bits == 0);
+    // It was sent until the acknowledgement of its last state came.
+    CHECK(receiver.cost(7, 1, 60).left_out == 99);
+    CHECK(receiver.cost(7, 2, 60).left_out == 0);  // another body, which has not come
+    CHECK(receiver.cost(400, 1, 60).updates == 0);
+}
+
 TEST_CASE("damaged snapshots are refused or decode to something, never crash") {
     const DeltaCodec codec;
     Crowd crowd(11, 100);

@@ -172,6 +172,10 @@ class Client {
     std::optional<orrery_mirror_stats> mirror_stats() const {
         return get<orrery_mirror_stats>(orrery_client_get_mirror_stats);
     }
+    orrery_status set_step_clock(std::uint64_t (*clock)(void* user), void* user = nullptr) {
+        return orrery_client_set_step_clock(handle_.get(), clock, user);
+    }
+    std::optional<orrery_step_times> step_times() const { return get<orrery_step_times>(orrery_client_get_step_times); }
     // Empty: there is no such shape or body, or the server's answer has not arrived.
     std::optional<orrery_shape> shape(std::uint32_t index) const {
         orrery_shape out{};

@@ -4,7 +4,8 @@ import type { Player } from '../src/player.js';
 import type { ReplaySource } from './panels/replay_source.js';
 import type { Live, Source } from './source.js';
 
-export type Sight = Pick<Player, 'contacts' | 'joints' | 'jointKind' | 'marks' | 'bodyState'>;
+export type Sight = Pick<Player, 'contacts' | 'joints' | 'jointKind' | 'marks' | 'bodyState' | 'stepTimes' |
+  'measureSteps'>;
 
 function clientOf(source: Source | null): Client | null {
   return source?.kind === 'live' ? (source as Live).client : null;

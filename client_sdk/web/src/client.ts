@@ -1,11 +1,11 @@
 // A client of an Orrery room, over a WebSocket. It shows the bodies as they were a few ticks ago, between two snapshots,
 // and sends the player's controls. All decoding is that of the C++ client SDK, in the WebAssembly module.
 import * as C from './layout.js';
-import { Look, type BodyState, type Contacts, type Joints, type Marks } from './look.js';
+import { Look, type BodyState, type Contacts, type Joints, type Marks, type StepTimes } from './look.js';
 import { readBody, readShape, SampleArrays, type Body, type BodyId, type Samples, type Shape } from './views.js';
 import { load, type Exports, type Memory, type WasmSource } from './wasm.js';
 
-export type { BodyState, Contacts, Joints, Marks } from './look.js';
+export type { BodyState, Contacts, Joints, Marks, StepTimes } from './look.js';
 export { Scene, type Child, type Triangles } from './scene.js';
 export type { Body, BodyId, Samples, Shape } from './views.js';
 export type { WasmSource } from './wasm.js';
@@ -156,6 +156,7 @@ export class Client {
       joints: (body, out) => this.#c.orrery_client_joints(this.#client, body, out),
       marks: (out) => this.#c.orrery_client_marks(this.#client, out),
       bodyState: (id, out) => this.#c.orrery_client_get_body_state(this.#client, id, out),
+      stepTimes: (out) => this.#c.orrery_client_get_step_times(this.#client, out),
     });
     this.#c.orrery_client_set_reconnect(this.#client, this.#reconnectSeconds);
     if (options.mode === 'mirror') this.#mirror();
@@ -344,6 +345,15 @@ export class Client {
   /** Of a mirror: all bodies at the last tick that the server has confirmed. Null: not known. */
   confirmed(): Samples | null {
     return this.#closed ? null : this.#look.samples((at) => this.#c.orrery_client_sample_confirmed(this.#client, at));
+  }
+  /** Whether a mirror measures its steps for stepTimes(), from now on. */
+  measureSteps(on: boolean): void {
+    if (this.#options.mode !== 'mirror') throw new Error('orrery: only a mirror steps a world');
+    this.#check(this.#c.orrery_web_measure_client(this.#client, on ? 1 : 0));
+  }
+  /** Null: they are not measured. */
+  stepTimes(): StepTimes | null {
+    return this.#closed ? null : this.#look.stepTimes();
   }
   /** Asks for the scene's binary form, which comes as the event `scene`. */
   requestScene(): void {

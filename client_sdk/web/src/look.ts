@@ -64,8 +64,26 @@ export interface BodyState {
     group: bigint | null;
     boundsMin: Vec3; boundsMax: Vec3;
   } | null;
+  /** In mode snapshots: what it took of the snapshots. Null otherwise: a mirror gets commands and no bodies. */
+  cost: {
+    bytesLastSecond: number; updatesLastSecond: number;
+    /** Snapshots since its newest state that did not have it. */
+    leftOut: number;
+    /** By how much the state that the newest one was coded against is older, in ticks; 0: it was coded whole. */
+    baselineAgeTicks: number;
+  } | null;
   /** What the server has confirmed, and how far off the prediction of that tick was. Null: not known. */
   confirmed: { tick: bigint; position: Vec3; orientation: Quat; errorMm: number; errorDeg: number } | null;
+}
+
+/** Where the time of a world's steps went, ms, in sums since measureSteps(true). */
+export interface StepTimes {
+  steps: number;
+  collisionMs: number; solverMs: number; rigsMs: number;
+  /** Commands, events and sleep. */
+  restMs: number;
+  /** Hashes, the states that are kept to go back to, and going back. */
+  stateMs: number;
 }
 
 /** The functions of the module, for a client or a player. */
@@ -74,6 +92,7 @@ export interface LookCalls {
   joints(body: bigint, out: number): number;
   marks(out: number): number;
   bodyState(id: bigint, out: number): number;
+  stepTimes(out: number): number;
 }
 
 export class Look {
@@ -88,7 +107,7 @@ export class Look {
   constructor(memory: Memory, calls: LookCalls) {
     this.#memory = memory;
     this.#calls = calls;
-    this.#struct = memory.allocate(C.BodyStateLayout.sizeof);
+    this.#struct = memory.allocate(Math.max(C.BodyStateLayout.sizeof, C.StepTimesLayout.sizeof));
     const A = C.ContactsLayout, B = C.JointsLayout, D = C.MarksLayout;
     this.#contacts = new Table<Contacts>(memory, A, [
       ['bodies', A.bodies, 'u64', 2], ['parts', A.parts, 'u32', 2], ['points', A.points, 'f32', 3],
@@ -131,11 +150,23 @@ export class Look {
         category: m.u32(at + L.category), mask: m.u32(at + L.mask), group: group === C.NO_BODY ? null : group,
         boundsMin: vec(L.bounds_min), boundsMax: vec(L.bounds_max),
       },
+      cost: m.i32(at + L.known) !== 0 ? null : {
+        bytesLastSecond: f(L.bytes_last_second), updatesLastSecond: m.u32(at + L.updates_last_second),
+        leftOut: m.u32(at + L.snapshots_left_out), baselineAgeTicks: m.u32(at + L.baseline_age_ticks),
+      },
       confirmed: confirmedTick === 0n ? null : {
         tick: confirmedTick, position: vec(L.confirmed_position), orientation: quat(L.confirmed_orientation),
         errorMm: f(L.error_mm), errorDeg: f(L.error_deg),
       },
     };
+  }
+  stepTimes(): StepTimes | null {
+    const L = C.StepTimesLayout, m = this.#memory, at = this.#struct;
+    m.setU32(at, L.sizeof);
+    if (this.#calls.stepTimes(at) !== C.OK || m.i32(at + L.measured) === 0) return null;
+    return { steps: Number(m.u64(at + L.steps)), collisionMs: m.f64(at + L.collision_ms),
+             solverMs: m.f64(at + L.solver_ms), rigsMs: m.f64(at + L.rigs_ms), restMs: m.f64(at + L.rest_ms),
+             stateMs: m.f64(at + L.state_ms) };
   }
   /** The name that scenes give a kind of joint: "ball_socket". */
   jointKind(kind: number): string {

@@ -1,12 +1,12 @@
 // A player of recordings (files that end in .orr): steps the recorded world in the WebAssembly module and verifies it,
 // hash by hash, without a server.
 import * as C from './layout.js';
-import { Look, type BodyState, type Contacts, type Joints, type Marks } from './look.js';
+import { Look, type BodyState, type Contacts, type Joints, type Marks, type StepTimes } from './look.js';
 import { unpack } from './unpack.js';
 import { readBody, readShape, SampleArrays, type Body, type BodyId, type Samples, type Shape } from './views.js';
 import { load, type Exports, type Memory, type WasmSource } from './wasm.js';
 
-export type { BodyState, Contacts, Joints, Marks } from './look.js';
+export type { BodyState, Contacts, Joints, Marks, StepTimes } from './look.js';
 export type { Body, BodyId, Samples, Shape } from './views.js';
 export type { WasmSource } from './wasm.js';
 
@@ -64,6 +64,7 @@ export class Player {
       joints: (body, out) => this.#c.orrery_player_joints(this.#player, body, out),
       marks: (out) => this.#c.orrery_player_marks(this.#player, out),
       bodyState: (id, out) => this.#c.orrery_player_get_body_state(this.#player, id, out),
+      stepTimes: (out) => this.#c.orrery_player_get_step_times(this.#player, out),
     });
   }
 
@@ -153,6 +154,14 @@ export class Player {
   }
   bodyState(id: BodyId): BodyState | null {
     return this.#look.bodyState(id);
+  }
+  /** Whether steps are measured for stepTimes(), from now on. */
+  measureSteps(on: boolean): void {
+    this.#check(this.#c.orrery_web_measure_player(this.#player, on ? 1 : 0));
+  }
+  /** Null: they are not measured. */
+  stepTimes(): StepTimes | null {
+    return this.#look.stepTimes();
   }
   /** A copy of the recorded scene, in its binary form. */
   sceneBytes(): Uint8Array<ArrayBuffer> {

@@ -45,6 +45,8 @@ export interface Exports {
   orrery_client_set_mirror_events(client: number, kinds: number, leastHitImpulse: number): number;
   /** Only in a module with the simulation. */
   orrery_web_predict(client: number, inputDelayTicks: number, maxRollbackMs: number): number;
+  orrery_web_measure_client(client: number, on: number): number;
+  orrery_web_measure_player(player: number, on: number): number;
   orrery_client_get_mirror_stats(client: number, stats: number): number;
   orrery_client_contacts(client: number, body: bigint, contacts: number): number;
   orrery_client_joints(client: number, body: bigint, joints: number): number;
@@ -53,6 +55,7 @@ export interface Exports {
   orrery_client_get_body_state(client: number, id: bigint, out: number): number;
   orrery_client_set_confirmed(client: number, on: number): number;
   orrery_client_sample_confirmed(client: number, samples: number): number;
+  orrery_client_get_step_times(client: number, times: number): number;
   orrery_scene_open(bytes: number, size: number, scene: number): number;
   orrery_scene_close(scene: number): void;
   orrery_scene_shape_count(scene: number): number;
@@ -75,6 +78,7 @@ export interface Exports {
   orrery_player_joints(player: number, body: bigint, joints: number): number;
   orrery_player_marks(player: number, marks: number): number;
   orrery_player_get_body_state(player: number, id: bigint, out: number): number;
+  orrery_player_get_step_times(player: number, times: number): number;
 }
 
 const decoder = new TextDecoder();
@@ -165,7 +169,7 @@ async function compile(source: WasmSource): Promise<WebAssembly.Module> {
 /** Loads a module and checks that its structs are those of layout.ts. `unpackFrame` is for replays: see unpack.ts. */
 export async function load(source: WasmSource, unpackFrame?: typeof unpack): Promise<Memory> {
   const module = await compile(source);
-  // Of WASI the module has what an assertion that fails needs to say so; of its own, a clock for a mirror's rollbacks.
+  // Of WASI the module has what an assertion that fails needs to say so; of its own, a clock for rollbacks and steps.
   let memory: Memory | undefined;
   const write = (_file: number, parts: number, count: number, writtenAt: number): number => {
     if (!memory) return 8;

@@ -60,6 +60,8 @@ for (const name of ['terrain', 'hulls', 'nonconvex', 'drive_bridge']) {
 test('a mirror tells the joints of a bridge and the contacts of the car on it', async () => {
   await play('drive_bridge', { mode: 'mirror', prediction: {} }, async (client) => {
     client.setConfirmed(true);
+    assert.equal(client.stepTimes(), null);
+    client.measureSteps(true);
     client.setControl([1, 0]);
     await until('2 s of the game', () => client.mirrorStats().confirmedTick > 120n);
     const joints = client.joints();
@@ -93,6 +95,14 @@ test('a mirror tells the joints of a bridge and the contacts of the car on it', 
     const i = confirmed.ids.indexOf(chassis);
     assert.deepEqual([...confirmed.positions.subarray(3 * i, 3 * i + 3)], client.bodyState(chassis).confirmed.position);
     assert.equal(client.contacts(), client.contacts());  // no new object a frame
+
+    assert.equal(client.bodyState(chassis).cost, null);
+    const { steps, ...times } = client.stepTimes();
+    assert.ok(steps > 60, `${steps} steps`);
+    assert.equal(Object.keys(times).length, 5);
+    for (const [name, ms] of Object.entries(times)) assert.ok(ms > 0, `${name}: ${ms}`);
+    client.measureSteps(false);
+    assert.equal(client.stepTimes(), null);
   });
 });
 
@@ -103,9 +113,12 @@ test('a client of snapshots knows the age of a state, and no contacts', async ()
     assert.ok(state.ageTicks >= 0);
     assert.equal(state.own, null);
     assert.equal(state.confirmed, null);
+    assert.ok(state.cost.bytesLastSecond >= 0 && state.cost.updatesLastSecond >= 0, JSON.stringify(state.cost));
     assert.equal(client.contacts(), null);
     assert.equal(client.joints(), null);
     assert.equal(client.marks(), null);
     assert.throws(() => client.setConfirmed(true), /wrong state/);
+    assert.throws(() => client.measureSteps(true), /only a mirror/);
+    assert.equal(client.stepTimes(), null);
   });
 });

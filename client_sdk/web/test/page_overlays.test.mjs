@@ -37,6 +37,11 @@ async function select(word) {
   await page.keyboard.press('Escape');
 }
 const known = () => page.locator('.inspector .details').innerText();
+/** What the timeline says at the cursor, which is set at the end. */
+async function atCursor() {
+  await page.locator('.timeline .chart').first().press('ArrowRight');
+  return page.locator('.timeline .readout').innerText();
+}
 
 test('each toggle changes the picture, and leaves nothing behind', { skip }, async () => {
   await page.keyboard.down('KeyW');  // what sleeps has no contacts to be drawn
@@ -82,12 +87,30 @@ test('the inspector tells of contacts, joints, mass, sleep and the error', { ski
   assert.match(text, /contacts\s+1: ground \d+\.\d\d N s/);
   assert.match(text, /joints\s+2: hinge to rover\/chassis/);
   assert.match(text, /server\s+\d+\.\d mm/);
+  assert.match(text, /cost\s+none: a mirror is sent commands alone/);
+  assert.doesNotMatch(text, /updates|baseline/);
   assert.doesNotMatch(text, /\bage\b/);
   await toggle('bounds');
   await until('one box', async () => (await drawn()).bounds === 1);
   await page.keep('inspector_wheel');
   await toggle('bounds');
   await page.locator('.inspector').getByText('Clear').click();
+});
+
+test('the timeline tells where the time of the steps goes', { skip }, async () => {
+  const numbers = await until('times of steps', async () => {
+    const [, ...all] = /steps (\S+) ms a frame: collision (\S+), solver (\S+), rigs (\S+), rest (\S+), hash and states (\S+)/
+      .exec(await atCursor()) ?? [];
+    return all.length > 0 && all.map(parseFloat);
+  });
+  const [sum, ...parts] = numbers;
+  assert.ok(Math.abs(sum - parts.reduce((a, b) => a + b)) < 0.05, numbers.join());
+  assert.ok(parts[1] > 0, numbers.join());  // the solver
+  const legend = await page.locator('.step-times .legend').innerText();
+  for (const name of ['collision', 'solver', 'rigs', 'rest', 'hash and states']) assert.ok(legend.includes(name), legend);
+  assert.ok(await page.locator('.step-times .chart canvas').isVisible());
+  await page.keep('step_times');
+  await page.keyboard.press('Escape');
 });
 
 test('all of it takes little script time', { skip }, async (t) => {
@@ -125,5 +148,14 @@ test('a client of snapshots says why there is nothing, and the age of a state', 
   });
   assert.match(text, /age\s+\d+\.\d ticks, \d+ ms/);
   assert.doesNotMatch(text, /mass|joints|server/);
+  assert.match(text, /cost\s+\d+(\.\d)? B in the last second/);
+  assert.match(text, /updates\s+\d+ in the last second; (the newest snapshot has it|left out of)/);
+  assert.match(text, /baseline\s+(none: coded whole|\d+ ticks?, \d+ ms older)/);
+  await page.keyboard.down('KeyW');
+  await until('it costs something as it turns', async () => /cost\s+\d{2,} B/.test(await known()));
+  await page.keep('inspector_snapshots');
+  await page.keyboard.up('KeyW');
+  assert.match(await page.locator('.step-times').innerText(), /^Times of steps: none\. The server steps the world/);
+  assert.doesNotMatch(await atCursor(), /steps/);
   assert.deepEqual(page.errors, []);
 });

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { costTexts } from '../page/panels/cost.ts';
 import { ReplaySource } from '../page/panels/replay_source.ts';
+import { PARTS, StepParts } from '../page/panels/step_parts.ts';
 import { LATE, LOST, Traffic } from '../page/panels/traffic.ts';
 import { say } from '../page/panels/verdict.ts';
 
@@ -91,4 +93,47 @@ test('traffic is counted by ticks; what comes late or was lost is marked', (t) =
   traffic.advance(now, 100);
   assert.equal(traffic.meanOf(traffic.bytesIn, traffic.length - 1), 0);
   assert.equal(traffic.countOf(LATE | LOST, traffic.length - 1), 0);
+});
+
+test('what a body costs is said by snapshots, and that a mirror is sent none', () => {
+  const cost = { bytesLastSecond: 812.375, updatesLastSecond: 42, leftOut: 3, baselineAgeTicks: 7 };
+  assert.deepEqual(costTexts(cost, 60), { cost: '812 B in the last second',
+    updates: '42 in the last second; left out of 3 snapshots since', baseline: '7 ticks, 117 ms older' });
+  const resting = { bytesLastSecond: 0, updatesLastSecond: 0, leftOut: 1, baselineAgeTicks: 0 };
+  assert.deepEqual(costTexts(resting, 60), { cost: '0.0 B in the last second',
+    updates: '0 in the last second; left out of one snapshot since', baseline: 'none: coded whole' });
+  assert.match(costTexts({ ...cost, leftOut: 0 }, 60).updates, /; the newest snapshot has it$/);
+  assert.deepEqual(costTexts(null, 60), { cost: 'none: a mirror is sent commands alone', updates: null, baseline: null });
+});
+
+test('the times of steps are those of a frame, one part upon the other', () => {
+  const parts = new StepParts(4), sums = { steps: 0, ...Object.fromEntries(PARTS.map(({ key }) => [key, 0])) };
+  const add = (steps, ms, frames, places = 1) => {
+    sums.steps += steps;
+    PARTS.forEach(({ key }, i) => { sums[key] += ms * (i + 1); });
+    parts.add({ ...sums }, frames, places);
+  };
+  add(100, 50, 6);
+  assert.equal(parts.text(3), '');  // what went before is not known
+  add(6, 3, 6);
+  assert.deepEqual(parts.ms.map((each) => each[3]), [0.5, 1, 1.5, 2, 2.5]);
+  assert.deepEqual(parts.stacked.map((each) => each[3]), [0.5, 1.5, 3, 5, 7.5]);
+  assert.equal(parts.text(3), 'steps 7.50 ms a frame: collision 0.50, solver 1.00, rigs 1.50, rest 2.00, hash and states 2.50');
+  parts.add(null, 6, 1);  // not measured
+  assert.equal(parts.text(3), '');
+  assert.equal(parts.stacked[4][2], 7.5);  // it has moved on
+  add(6, 3, 6);
+  assert.equal(parts.text(3), '');
+  add(6, 6, 6);
+  assert.equal(parts.stacked[0][3], 1);
+  add(12, 12, 2, 3);  // frames were rare: it is that of each place
+  assert.deepEqual([...parts.ms[0]], [1, 6, 6, 6]);
+  add(12, 3, 1, 600);
+  assert.deepEqual([...parts.ms[0]], [3, 3, 3, 3]);
+  parts.begin();  // another source
+  add(6, 3, 6);
+  assert.equal(parts.text(3), '');
+  sums.steps = 0;
+  add(6, 3, 6);  // sums that began anew
+  assert.equal(parts.text(3), '');
 });

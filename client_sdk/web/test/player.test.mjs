@@ -83,11 +83,13 @@ test('a recording is the same, with the bodies of the native program', () => ope
     difference: null, brokenAt: null, bytesChecked: 0, text: '' });
   assert.equal(verified(recording).result, 'same');
   assert.equal(player.step(), false);
+  assert.equal(player.stepTimes(), null);
   assert.ok(player.sceneBytes().length > 1000);
   assert.ok(player.shape(0) && !player.shape(info.shapeCount));
 }));
 
 test('a seek leads to the same bodies, forward by a keyframe and back', () => opened(recording, (player) => {
+  player.measureSteps(true);
   assert.equal(player.seek(80, 50), false);
   assert.equal(player.info().tick, 50);
   assert.equal(player.seek(80, 50), true);
@@ -104,6 +106,8 @@ test('a seek leads to the same bodies, forward by a keyframe and back', () => op
   player.seek(0);
   allTheWay(player);
   assert.equal(player.verdict().state, 'same');
+  const { steps, solverMs } = player.stepTimes();
+  assert.ok(steps > 100 && solverMs > 0, `${steps} steps, ${solverMs} ms`);
 }));
 
 test('a byte that was flipped is named with its place, by stepping and by reading ahead', async () => {

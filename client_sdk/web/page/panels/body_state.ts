@@ -3,6 +3,7 @@ import { constants, type Contacts } from '../../src/client.js';
 import { ConfirmedWish, mirrorOf, tellerOf, type Sight } from '../sight.js';
 import type { Source } from '../source.js';
 import { nameOf } from './bodies.js';
+import { costTexts } from './cost.js';
 import { Values } from './dom.js';
 
 const TERMS = [
@@ -12,6 +13,10 @@ const TERMS = [
   ['joints', 'What holds it, with the force in N'],
   ['age', 'By how much its newest state is older than the newest snapshot'],
   ['server', 'How far the prediction was from what the server has confirmed'],
+  ['cost', 'What its own bits took of the snapshots'],
+  ['updates', 'Snapshots that had it. One that does not move is left out; of many that do, those near the own body ' +
+              'come first'],
+  ['baseline', 'The state that its newest one was coded against: the closer, the fewer bits'],
 ] as const;
 const MOST_LISTED = 4;
 
@@ -36,6 +41,10 @@ export class BodyState {
     values.set(4, own ? null : `${ageTicks.toFixed(1)} ticks, ${ageMs.toFixed(0)} ms`);
     values.set(5, mirror && (!confirmed ? 'not confirmed yet'
       : `${confirmed.errorMm.toFixed(1)} mm, ${confirmed.errorDeg.toFixed(2)}° off at tick ${confirmed.tick}`));
+    const texts = mirror || state.cost ? costTexts(state.cost, source.tickRateHz()) : null;
+    values.set(6, texts && texts.cost);
+    values.set(7, texts && texts.updates);
+    values.set(8, texts && texts.baseline);
   }
 }
 

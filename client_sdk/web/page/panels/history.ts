@@ -1,9 +1,12 @@
 // The last 60 s in steps of 100 ms: what the timeline shows. Nothing is allocated as it goes on.
 import { constants, type Client } from '../../src/client.js';
-import type { Frame, Live } from '../source.js';
+import { sightOf } from '../sight.js';
+import type { Frame, Live, Source } from '../source.js';
+import { StepParts } from './step_parts.js';
 import type { Traffic } from './traffic.js';
 
 export const STEP_MS = 100, STEPS = 600;
+const HIDDEN_STEPS = 50;  // without a frame: nobody looked
 
 export type MarkKind = 'join' | 'slip' | 'diverged' | 'away';
 export interface Mark { kind: MarkKind; atMs: number; tick: number; text: string }
@@ -25,11 +28,14 @@ export class History {
   readonly rttMs = new Float64Array(STEPS);
   /** The mean correction of the own body, mm. */
   readonly correctionMm = new Float64Array(STEPS);
+  readonly stepParts = new StepParts(STEPS);
   readonly marks: Mark[] = [];
   readonly #levels = [this.ticks, this.rttMs];  // which stay where no frame came
   readonly #sums = [this.scriptMs, this.rollbackMs, this.depth, this.lateMs, this.correctionMm];
   readonly #traffic: Traffic;
   #client: Client | null = null;
+  #source: Source | null = null;  // whose steps are measured
+  #frames = 0;
   #stop: (() => void)[] = [];
   #joined = new Map<number, number>();  // slot: when, ms
   #stepEndMs = -1;
@@ -43,16 +49,25 @@ export class History {
     this.#traffic = traffic;
   }
 
-  /** Once a frame. True if there is a new step. */
-  update(frame: Frame): boolean {
+  /** Once a frame. True if there is a new step. `seen`: steps of the world are measured, which takes time. */
+  update(frame: Frame, seen: boolean): boolean {
     const live = frame.source?.kind === 'live' ? (frame.source as Live) : null;
     if ((live?.client ?? null) !== this.#client) this.#follow(live?.client ?? null);
+    const measured = seen ? frame.source : null;
+    if (measured !== this.#source) {
+      if (frame.source === this.#source) sightOf(frame.source)?.measureSteps(false);
+      this.#measure(measured);
+    }
+    ++this.#frames;
     this.#mostScriptMs = Math.max(this.#mostScriptMs, frame.scriptMs);
     if (frame.now < this.#stepEndMs) return false;
     // A hidden page has no frames: its steps stay empty.
     const missed = this.#stepEndMs < 0 ? 0 : Math.floor((frame.now - this.#stepEndMs) / STEP_MS);
     for (let i = Math.min(missed, STEPS); i >= 0; --i) this.#shift();
+    if (missed > HIDDEN_STEPS) this.stepParts.begin();
     this.#stepEndMs = (this.#stepEndMs < 0 ? frame.now : this.#stepEndMs) + (missed + 1) * STEP_MS;
+    this.stepParts.add(sightOf(measured)?.stepTimes() ?? null, this.#frames, missed + 1);
+    this.#frames = 0;
     this.#write(frame, live);
     while (this.marks[0] && this.marks[0].atMs < frame.now - STEP_MS * STEPS) this.marks.shift();
     return true;
@@ -91,6 +106,11 @@ export class History {
     this.#sumMm = mirror.sumCorrectionMm;
   }
 
+  #measure(source: Source | null): void {
+    this.#source = source;
+    this.stepParts.begin();
+    sightOf(source)?.measureSteps(true);
+  }
   #follow(client: Client | null): void {
     this.#stop.forEach((stop) => stop());
     this.#stop = [];

@@ -4,6 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import type { Frame, Panel, Shell } from '../source.js';
 import { Pace, Text, colours, fold, make } from './dom.js';
 import { STEPS, STEP_MS, type History, type Mark, type MarkKind } from './history.js';
+import { StepChart } from './step_chart.js';
 
 const HEIGHT_PX = 104, MOST_MS = 120, MOST_TICKS = 30;
 // A letter says what a mark is, and a dash which line: not the colour alone.
@@ -29,7 +30,8 @@ function optionsOf(width: number, marks: (plot: uPlot) => void, moved: (plot: uP
   const line = ({ label, colour, dash, scale }: Line): uPlot.Series =>
     ({ label, scale, dash, width: 1.5, stroke: () => colours.get(colour), points: { show: false } });
   return {
-    width, height: HEIGHT_PX, padding: [13, 0, 0, 0], legend: { show: false }, cursor: { y: false, drag: { x: false } },
+    width, height: HEIGHT_PX, padding: [13, 0, 0, 0], legend: { show: false },
+    cursor: { y: false, drag: { x: false }, sync: { key: 'timeline' } },
     scales: { x: { time: false, range: [-60, 0] }, ms: { range: upTo(20, MOST_MS) },
               ticks: { range: upTo(10, MOST_TICKS) } },
     axes: [{ ...axis, size: 20, values: (_plot, at) => at.map((s) => `${s} s`) }, { ...axis, scale: 'ms', size: 30 },
@@ -55,7 +57,8 @@ export function timeline(shell: Shell, history: History): Panel {
   const chart = make('div', { class: 'chart', tabindex: 0, role: 'application',
                               'aria-label': 'The last 60 seconds. Arrow keys move the cursor, Escape takes it away.' });
   const readout = new Text(make('p', { class: 'readout', 'aria-live': 'polite' })), pace = new Pace(4);
-  const element = fold('timeline', 'Timeline', innerWidth > 700, chart, readout.element, legend());
+  const steps = new StepChart(history.times, history.stepParts, say, set);
+  const element = fold('timeline', 'Timeline', innerWidth > 700, chart, readout.element, legend(), steps.element);
   let plot: uPlot | null = null;
   let cursorAtMs: number | null = null;  // of performance.now(): the cursor moves left with its moment
 
@@ -96,11 +99,13 @@ export function timeline(shell: Shell, history: History): Panel {
     const parts = [`tick ${ticks[step]!.toFixed(0)}`, `script ${scriptMs[step]!.toFixed(1)} ms`,
                    `rollbacks ${rollbackMs[step]!.toFixed(1)} ms, ${depth[step]!.toFixed(1)} ticks deep`,
                    `late ${lateMs[step]!.toFixed(0)} ms`, `RTT ${rttMs[step]!.toFixed(0)} ms`,
-                   `correction ${correctionMm[step]!.toFixed(1)} mm`, ...marks.filter(near).map(({ text }) => text)];
-    readout.set(parts.join(' · '));
+                   `correction ${correctionMm[step]!.toFixed(1)} mm`, history.stepParts.text(step),
+                   ...marks.filter(near).map(({ text }) => text)];
+    readout.set(parts.filter(Boolean).join(' · '));
   }
   function open(): void {
     if (!element.open || chart.clientWidth === 0) return;
+    steps.fit(chart.clientWidth);
     if (plot) return plot.setSize({ width: chart.clientWidth, height: HEIGHT_PX });
     plot = new uPlot(optionsOf(chart.clientWidth, drawMarks, say), data, chart);
     plot.over.addEventListener('click', () => set(plot?.cursor.idx ?? null));
@@ -118,13 +123,15 @@ export function timeline(shell: Shell, history: History): Panel {
   return {
     element,
     update(frame: Frame): void {
-      if (!history.update(frame) || !plot || !element.open || !pace.due(frame.now)) return;
+      if (!history.update(frame, element.open) || !plot || !element.open || !pace.due(frame.now)) return;
       plot.setData(data);
+      steps.update(frame.source);
       say();
     },
     dispose(): void {
       sized.disconnect();
       plot?.destroy();
+      steps.dispose();
       history.dispose();
     },
   };
