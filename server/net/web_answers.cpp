@@ -84,7 +84,8 @@ WebAnswer answer_token(const HttpRequest& request, const WebConfig& config, std:
     if (director && !config.directors)
         return answer_error({403, "this server gives no director's tokens; its option --hands does"});
     if (!may_mint()) return answer_error({429, "too many tokens were asked for; try again in a second"});
-    const Result<protocol::PublicTokenBytes> token = config.mint(director ? protocol::TokenRole::director : protocol::TokenRole::player);
+    const Result<protocol::PublicTokenBytes> token =
+        config.mint(director ? protocol::TokenRole::director : protocol::TokenRole::player);
     if (!token) return answer_error({503, token.error().to_string()});
     return answer_bytes("application/octet-stream",
                         std::make_shared<const std::vector<std::uint8_t>>(token->begin(), token->end()), true,

@@ -70,8 +70,8 @@ struct GameServerConfig {
     // Clients may mirror the room: they get the state of its world and the commands of all players, and simulate by
     // themselves. This shows them everything, so that it excludes `serve_scene` being off.
     bool allow_mirror = false;
-    // Clients whose token says director may take hold of bodies and pull them (server/net/hands.h). For a server without
-    // a director: create() refuses it beside one.
+    // Clients whose token says director may take hold of bodies and pull them (server/net/hands.h). For a server
+    // without a director: create() refuses it beside one.
     bool hands = false;
 
     // Who may connect. With a key file: whoever has a token of that key. The file has 64 hex digits and the mode 0600.
