@@ -16,7 +16,7 @@ namespace orrery::server {
 
 inline constexpr std::string_view kHandsKey = "orrery.hands";
 inline constexpr std::size_t kMaxHands = 64;        // of all clients
-inline constexpr std::uint64_t kHandSilence_s = 2;  // a hand that is not heard of for so long lets go
+inline constexpr std::uint64_t kHandSilence_s = 5;  // a hand that is not heard of for so long lets go
 inline constexpr float kHandPull_mps2 = 60.0f;      // force for each kg that the hand moves
 inline constexpr float kHandCarries = 8.0f;         // most mass that it moves, in masses of the body that it holds
 inline constexpr float kHandSpeed_mps = 12.0f;      // at which a body follows a target that is far away
