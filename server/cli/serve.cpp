@@ -90,6 +90,9 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
         ->capture_default_str();
     app.add_flag("--allow-mirror", config.allow_mirror,
                  "clients may simulate the room by themselves, which shows them all of it");
+    app.add_flag("--hands", config.hands,
+                 "clients with a director's token may take hold of bodies and pull them; without --key-file each page "
+                 "of this machine may have such a token");
     app.add_option("--target", texts.target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)")
         ->capture_default_str();

@@ -13,6 +13,7 @@
 #include "server/base/json_line.h"
 #include "server/base/left_out.h"
 #include "server/base/scene_file.h"
+#include "server/net/hands.h"
 #include "server/net/key_file.h"
 #include "server/net/line_output.h"
 #include "server/net/room_host.h"
@@ -278,6 +279,10 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
         local = s.network->local_address();
     }
     if (make_director) s.director = make_director({s.config.room, scene->name, scene->scene_hash, def, *this});
+    if (s.config.hands) {
+        if (make_director) return config_error("hands (--hands)", "is for a server without a director of its own");
+        s.director = std::make_unique<Hands>(s.network && s.config.http && gives_tokens(s.config, local));
+    }
     if (!s.network && !s.director && s.config.stop_at_tick == 0)
         return config_error("stop_at_tick", "a room on the virtual clock without a director never ends: set this tick");
 

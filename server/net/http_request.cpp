@@ -39,7 +39,9 @@ std::optional<HttpError> read_request_line(std::string_view line, HttpRequest& o
     if (target.empty() || target[0] != '/' || !std::all_of(target.begin(), target.end(), is_visible))
         return HttpError{400, "the target of the request must be a path"};
     out.method = method;
-    out.path = target.substr(0, target.find('?'));
+    const std::size_t mark = std::min(target.find('?'), target.size());
+    out.path = target.substr(0, mark);
+    out.query = target.substr(std::min(mark + 1, target.size()));
     return std::nullopt;
 }
 

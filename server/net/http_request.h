@@ -13,7 +13,7 @@ inline constexpr std::size_t kMaxHttpHeadBytes = 8u << 10;  // a browser's heads
 inline constexpr std::size_t kMaxHttpFields = 64;
 
 struct HttpRequest {
-    std::string method, path;  // the path without its query, as it was sent: nothing in it is decoded
+    std::string method, path, query;  // as they were sent, nothing is decoded; the query without its question mark
     std::vector<std::pair<std::string, std::string>> fields;  // names in lower case
 
     // Null: there is none. The first, where there are several.

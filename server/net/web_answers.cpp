@@ -8,7 +8,7 @@
 namespace orrery::server {
 namespace {
 
-constexpr std::string_view kPlay = "/play", kToken = "/token";
+constexpr std::string_view kPlay = "/play", kToken = "/token", kAsDirector = "role=director";
 
 // Scripts and styles of this server alone; a page may connect to further servers and fetch tokens of its owner.
 constexpr std::string_view kPolicy =
@@ -80,8 +80,12 @@ WebAnswer answer_token(const HttpRequest& request, const WebConfig& config, std:
         return answer_error({403, "tokens are not given through a proxy: the page's owner has a source of them"});
     if (!origin_allowed(request, config.origins))
         return answer_error({403, "pages of this origin get no token; the server's option --allow-origin names it"});
+    const bool director = request.query == kAsDirector;
+    if (director && !config.directors)
+        return answer_error({403, "this server gives no director's tokens; its option --hands does"});
     if (!may_mint()) return answer_error({429, "too many tokens were asked for; try again in a second"});
-    const Result<protocol::PublicTokenBytes> token = config.mint();
+    const Result<protocol::PublicTokenBytes> token =
+        config.mint(director ? protocol::TokenRole::director : protocol::TokenRole::player);
     if (!token) return answer_error({503, token.error().to_string()});
     return answer_bytes("application/octet-stream",
                         std::make_shared<const std::vector<std::uint8_t>>(token->begin(), token->end()), true,

@@ -10,6 +10,7 @@
 
 #include "protocol/netcode/address.h"
 #include "protocol/netcode/connect_token.h"
+#include "protocol/session/token_role.h"
 #include "server/net/stream_exchange.h"
 #include "server/net/web_files.h"
 #include "sim/base/result.h"
@@ -39,8 +40,9 @@ struct WebConfig {
     std::vector<std::string> origins;  // further ones whose pages may connect; see normal_origin
     // Makes a fresh connect token for POST /token, which is answered only to loopback names. Null: `no_tokens` says why
     // there are none.
-    std::function<Result<protocol::PublicTokenBytes>()> mint;
+    std::function<Result<protocol::PublicTokenBytes>(protocol::TokenRole)> mint;
     std::string no_tokens;
+    bool directors = false;  // POST /token?role=director gives a director's token; without the query: a player's
     WebLimits limits;
 
     void look_for_page();  // the awaited one; what cannot be read now may be made readable

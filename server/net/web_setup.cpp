@@ -58,6 +58,10 @@ Result<Ok> check_web(const GameServerConfig& config) {
     return Ok{};
 }
 
+bool gives_tokens(const GameServerConfig& config, const Address& udp_bind) {
+    return udp_bind.is_loopback() && config.key_file.empty();
+}
+
 Result<WebConfig> web_config(const GameServerConfig& config, const Address& udp_bind, const protocol::Key& key,
                              const Address& token_server, const protocol::SharedScene& scene) {
     WebConfig web;
@@ -75,8 +79,9 @@ Result<WebConfig> web_config(const GameServerConfig& config, const Address& udp_
     for (const std::string& origin : config.allowed_origins)
         web.origins.push_back(normal_origin(origin).value_or(std::string()));
     web.no_tokens = "this server gives no tokens away: the owner of the page has its own source of them";
-    if (!udp_bind.is_loopback() || !config.key_file.empty()) return web;
-    web.mint = [key, token_server, random = protocol::SystemRandom()]() mutable {
+    if (!gives_tokens(config, udp_bind)) return web;
+    web.directors = config.hands;
+    web.mint = [key, token_server, random = protocol::SystemRandom()](protocol::TokenRole role) mutable {
         protocol::TokenRequest request;
         request.protocol_id = protocol::kNetcodeProtocolId;
         request.client_id = random.next_u64();
@@ -84,6 +89,7 @@ Result<WebConfig> web_config(const GameServerConfig& config, const Address& udp_
         request.create_timestamp = static_cast<std::uint64_t>(std::time(nullptr));
         request.expires_in_seconds = kPageTokenExpires_s;
         request.timeout_seconds = kPageTokenTimeout_s;
+        if (role != protocol::TokenRole::player) request.user_data = *protocol::write_token_identity(role, {});
         return protocol::mint_connect_token(request, key, random);
     };
     return web;

@@ -14,8 +14,11 @@ protocol::Address http_bind(const GameServerConfig& config, const protocol::Addr
 // See check(const GameServerConfig&). Only where there is a network.
 Result<Ok> check_web(const GameServerConfig& config);
 
+// Whether POST /token gives tokens: only this machine reaches the server, and nobody else makes tokens.
+bool gives_tokens(const GameServerConfig& config, const protocol::Address& udp_bind);
+
 // Reads the files of GameServerConfig::web, errors not_found and limit_reached. `token_server` is the address that
-// tokens name. Tokens are given away where only this machine reaches the server and nobody else makes them.
+// tokens name.
 Result<WebConfig> web_config(const GameServerConfig& config, const protocol::Address& udp_bind,
                              const protocol::Key& key, const protocol::Address& token_server,
                              const protocol::SharedScene& scene);

@@ -29,7 +29,11 @@ WebConfig config(bool loopback) {
     made.files.add("/scene/0123456789abcdef", {1, 2, 3}, true);
     made.origins = {"https://play.example.com"};
     made.no_tokens = "none";
-    if (loopback) made.mint = [] { return Result<protocol::PublicTokenBytes>(protocol::PublicTokenBytes{}); };
+    made.directors = loopback;
+    if (loopback)
+        made.mint = [](protocol::TokenRole) {
+            return Result<protocol::PublicTokenBytes>(protocol::PublicTokenBytes{});
+        };
     return made;
 }
 

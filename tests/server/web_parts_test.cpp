@@ -42,7 +42,9 @@ WebConfig config_of_page() {
     config.files.add("/scene/0123456789abcdef", {1, 2, 3}, true);
     config.origins = {"https://play.example.com"};
     config.no_tokens = "no tokens here";
-    config.mint = [] { return Result<protocol::PublicTokenBytes>(protocol::PublicTokenBytes{}); };
+    config.mint = [](protocol::TokenRole role) {
+        return Result<protocol::PublicTokenBytes>(protocol::PublicTokenBytes{static_cast<std::uint8_t>(role)});
+    };
     return config;
 }
 
@@ -188,6 +190,33 @@ TEST_CASE("tokens are given to names of loopback with the server's port, by POST
     const WebAnswer none = ask(without, host("localhost:7780"));
     CHECK(status(none) == 403);
     CHECK(std::string(none.body->begin(), none.body->end()) == "no tokens here\n");
+}
+
+TEST_CASE("a director's token is given only where hands are on, and only to who asks for one") {
+    const auto post = [](const std::string& target, const std::string& fields = {}) {
+        return "POST " + target + " HTTP/1.1\r\nHost: localhost:7780\r\n" + fields + "\r\n";
+    };
+    const auto role = [](const WebAnswer& given) {
+        REQUIRE(given.body);
+        return static_cast<protocol::TokenRole>(given.body->at(0));
+    };
+    WebConfig config = config_of_page();
+    const WebAnswer off = ask(config, post("/token?role=director"));
+    CHECK(status(off) == 403);
+    CHECK(std::string(off.body->begin(), off.body->end()).find("--hands") != std::string::npos);
+    config.directors = true;
+    const WebAnswer on = ask(config, post("/token?role=director"));
+    CHECK(status(on) == 200);
+    CHECK(role(on) == protocol::TokenRole::director);
+    for (const char* target :
+         {"/token", "/token?", "/token?role=player", "/token?role=director&x", "/token?x=role=director"}) {
+        const WebAnswer player = ask(config, post(target));
+        CHECK(status(player) == 200);
+        CHECK(role(player) == protocol::TokenRole::player);
+    }
+    CHECK(status(ask(config, post("/token?role=director", "Origin: http://evil.com\r\n"))) == 403);
+    CHECK(status(ask(config, post("/token?role=director", "Via: 1.1 proxy\r\n"))) == 403);
+    CHECK(status(ask(config, "POST /token?role=director HTTP/1.1\r\nHost: evil.com:7780\r\n\r\n")) == 403);
 }
 
 TEST_CASE("files and the scene are read by GET and HEAD, with their type and tag, and nothing else is there") {

@@ -28,8 +28,9 @@ const BY_REASON: Record<number, [string, boolean]> = {
   [C.END_REPLACED]: ['You play in another page now. Reload to take over here.', false],
 };
 
-/** `byLink`: the token was in the link, so that there is no second one. */
-export function adviceFor(error: unknown, byLink: boolean): Advice {
+/** `byLink`: the token was in the link, so that there is no second one. `director`: a director's token was asked
+ * for. */
+export function adviceFor(error: unknown, byLink: boolean, director: boolean): Advice {
   if (error instanceof ConnectionError) {
     const [advice, again] = BY_REASON[error.reason] ?? ['Reload the page to try again.', false];
     const text = error.message || 'The connection ended';
@@ -37,6 +38,9 @@ export function adviceFor(error: unknown, byLink: boolean): Advice {
                   : { text, advice, again };
   }
   const text = error instanceof Error ? error.message : String(error);
+  if (director && /HTTP status 403/.test(text))
+    return { text: "This server gives this page no director's token",
+             advice: 'Its option --hands is needed. To drive, take role=director out of the link.', again: false };
   if (/HTTP status 403/.test(text))
     return { text: 'This server gives this page no token',
              advice: 'It gives them to pages of its own machine alone. Ask its owner for a link with #token=.',

@@ -3,6 +3,7 @@
 import { Client, ConnectionError, constants as C, type ConnectOptions } from '../src/client.js';
 import { adviceFor } from './advice.js';
 import { plainModule, simModule } from './modules.js';
+import type { Link } from './link.js';
 import type { Live } from './source.js';
 
 // Of a mirror's join. A world that takes more is shown by snapshots: a page could not step it 60 times a second.
@@ -44,16 +45,19 @@ export class Connection {
   readonly #onLive: (live: LiveSource) => void;
   readonly #onState: (state: State) => void;
   #options: Partial<ConnectOptions> = {};
+  /** Whether the server is asked for director's tokens, where the link has no token. */
+  director: boolean;
   #client: Client | null = null;
   #attempt = 0;  // the newest one counts
   #snapshots: string | null;  // why there is no mirror
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `token`: of the link; without it the server is asked for tokens. `snapshots`: no mirror is tried. */
-  constructor(token: Uint8Array | null, snapshots: boolean, onLive: (live: LiveSource) => void,
+  /** `link`: its token, without which the server is asked for tokens; whether no mirror is tried. */
+  constructor(link: Pick<Link, 'token' | 'snapshots' | 'director'>, onLive: (live: LiveSource) => void,
               onState: (state: State) => void) {
-    this.#token = token;
-    this.#snapshots = snapshots ? 'The link asks for snapshots' : null;
+    this.#token = link.token;
+    this.director = link.director;
+    this.#snapshots = link.snapshots ? 'The link asks for snapshots' : null;
     this.#onLive = onLive;
     this.#onState = onState;
   }
@@ -88,7 +92,7 @@ export class Connection {
     const { protocol, host } = location;
     const base: ConnectOptions = {
       url: `${protocol === 'https:' ? 'wss' : 'ws'}://${host}/play`, ...this.#options,
-      ...(this.#token ? { token: this.#token } : { tokenUrl: '/token' }),
+      ...(this.#token ? { token: this.#token } : { tokenUrl: this.director ? '/token?role=director' : '/token' }),
     };
     if (this.#snapshots === null) {
       const since = performance.now();
@@ -128,7 +132,7 @@ export class Connection {
   }
   #failed(error: unknown): void {
     this.close();
-    const { text, advice, again } = adviceFor(error, this.#token !== null);
+    const { text, advice, again } = adviceFor(error, this.#token !== null, this.director);
     this.#onState({ kind: 'ended', text, advice, again });
     if (again) this.#timer = setTimeout(() => void this.connect(), AGAIN_MS);
   }

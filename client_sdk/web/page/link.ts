@@ -8,6 +8,8 @@ export interface Link {
   quality: 'high' | 'low' | null;
   /** Snapshots, even where a mirror is allowed. */
   snapshots: boolean;
+  /** The server is asked for a director's token, with which bodies are held, and not for a player's. */
+  director: boolean;
 }
 
 const TOKEN_BYTES = 2048;
@@ -33,6 +35,7 @@ export function readLink(hash: string): Link {
     token: bytesOf(all.get('token') ?? ''),
     quality: quality === 'high' || quality === 'low' ? quality : null,
     snapshots: all.get('mode') === 'snapshots',
+    director: all.get('role') === 'director',
   };
 }
 
@@ -46,6 +49,7 @@ export function writeLink(link: Omit<Link, 'token'>): string {
   if (selected !== null) all.set('body', String(selected));
   if (link.quality) all.set('quality', link.quality);
   if (link.snapshots) all.set('mode', 'snapshots');
+  if (link.director) all.set('role', 'director');
   const text = all.toString().replaceAll('%2C', ',');
   return text && `#${text}`;
 }

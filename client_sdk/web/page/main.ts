@@ -3,6 +3,7 @@ import { SlowNetwork, type ConnectOptions, type Samples } from '../src/client.js
 import { Connection, LiveSource, type State } from './connection.js';
 import { acceptDrops } from './drop.js';
 import { Controls, isTyping } from './input/controls.js';
+import { Hands, handsOf } from './input/hands.js';
 import { readLink, writeLink } from './link.js';
 import { openRecording } from './recordings.js';
 import { panels } from './panels/index.js';
@@ -57,14 +58,22 @@ class PageShell implements Shell {
   }
 }
 const shell = new PageShell(), network = new SlowNetwork(), panel = panels(shell, network);
-const connection = new Connection(link.token, link.snapshots, look, showConnection);
+const connection = new Connection(link, look, showConnection);
 void connection.connect({ WebSocket: network.WebSocket });  // fetches go on while the view comes about
 const view = new View(canvas, link.quality, shell, changed);
+
+let pressedX = 0, pressedY = 0;
+canvas.addEventListener('pointerdown', ({ clientX, clientY }) => {
+  pressedX = clientX;
+  pressedY = clientY;
+}, { capture: true });
+const hands = new Hands(view, canvas, () => samples, (why) => note('The server let go.', `${why}.`));
 
 /** From now on this is shown. */
 function look(to: Source | null): void {
   source = to;
   samples = null;
+  hands.of(to);
   if (to) showScene(to.name);
   if (to) void solidsOf(to).then((solids) => solids && view.know(to, solids), () => {});
   element('live').hidden = to?.kind !== 'replay';
@@ -73,6 +82,17 @@ function look(to: Source | null): void {
 function showConnection(state: State): void {
   if (source?.kind === 'replay' && state.kind === 'ended') return;
   showState(state, () => void connection.connect());
+  showHands(state);
+}
+/** What a director may do here, and the way to become one and back. */
+function showHands(state: State): void {
+  const { director, there, given } = handsOf(source), live = state.kind === 'live', button = element('hands');
+  element('holding').hidden = !live || !director || !there;
+  button.hidden = !live || link.token !== null || !(given || connection.director);
+  button.textContent = connection.director ? 'Drive' : 'Take hold of things';
+  if (!live || !director || state.notice !== null) return;
+  if (there) note('Press a body and pull it.', 'A director has no seat: W A S D move the eye.');
+  else note('Bodies cannot be held here.', "A director's token needs a server with the option --hands.");
 }
 
 let linkTimer: ReturnType<typeof setTimeout> | undefined;
@@ -85,7 +105,8 @@ function address(): string {
   const { camera, target, following, placed } = view.eye;
   const tick = source?.kind === 'replay' ? shell.cursor.tick : null;
   const eye = placed ? { position: camera.position.toArray(), target: target.toArray(), following } : null;
-  const hash = writeLink({ eye, tick, selected: shell.selected, quality: link.quality, snapshots: link.snapshots });
+  const { quality, snapshots } = link, { director } = connection;
+  const hash = writeLink({ eye, tick, selected: shell.selected, quality, snapshots, director });
   return location.pathname + location.search + hash;
 }
 
@@ -95,9 +116,9 @@ const told: Frame = { now: 0, source: null, samples: null, scriptMs: 0, selected
 function frame(now: number): void {
   requestAnimationFrame(frame);
   const start = performance.now(), channels = controls.read();
-  const seated = drive(channels);
+  const seated = drive(channels), right = seated ? 0 : channels[1]!, ahead = seated ? 0 : channels[0]!;
   samples = source?.kind === 'live' && shell.cursor.paused ? null : source?.sample() ?? null;
-  view.draw(source, samples, shell.selected, now, seated ? 0 : channels[1]!, seated ? 0 : channels[0]!);
+  view.draw(source, samples, shell.selected, hands.pulls, now, right, ahead);
   told.now = now;
   told.source = source;
   told.samples = samples;
@@ -152,11 +173,6 @@ addEventListener('click', ({ detail }) => {
   if (detail > 0 && document.activeElement instanceof HTMLButtonElement) document.activeElement.blur();
 });
 
-let pressedX = 0, pressedY = 0;
-canvas.addEventListener('pointerdown', ({ clientX, clientY }) => {
-  pressedX = clientX;
-  pressedY = clientY;
-});
 canvas.addEventListener('click', ({ clientX: x, clientY: y }) => {
   const shown = samples ?? source?.sample() ?? null;
   if (shown && Math.hypot(x - pressedX, y - pressedY) < CLICK_PX) shell.select(view.pick(x, y, shown));
@@ -178,6 +194,11 @@ press('help', () => toggleSheet('keys'));
 press('toggle', togglePanels);
 press('follow', follow);
 press('share', () => void share());
+press('hands', () => {
+  connection.director = !connection.director;
+  changed();
+  void connection.connect();
+});
 press('live', () => {
   look(null);
   banner('note', null);

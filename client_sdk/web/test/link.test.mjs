@@ -4,11 +4,11 @@ import { test } from 'node:test';
 
 import { readLink, writeLink } from '../page/link.ts';
 
-const EMPTY = { eye: null, tick: null, selected: null, token: null, quality: null, snapshots: false };
+const EMPTY = { eye: null, tick: null, selected: null, token: null, quality: null, snapshots: false, director: false };
 
 test('a link holds the eye, the tick, the selection and the ways to show', () => {
   const link = { eye: { position: [1.25, -2, 3], target: [0, 0.5, -7], following: true }, tick: 1234,
-                 selected: (7n << 32n) | 5n, quality: 'high', snapshots: true };
+                 selected: (7n << 32n) | 5n, quality: 'high', snapshots: true, director: true };
   assert.deepEqual(readLink(writeLink(link)), { ...link, token: null });
   assert.equal(writeLink(EMPTY), '');
 });

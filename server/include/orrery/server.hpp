@@ -1,5 +1,5 @@
 // A game's server: a room of a scene with its network, clock, recording and threads, and the game's logic as a
-// Director. `orrery serve` is this class without a director.
+// Director. `orrery serve` is this class without a director of a game.
 //
 //   int main() {
 //       orrery::server::GameServerConfig config;
@@ -70,6 +70,9 @@ struct GameServerConfig {
     // Clients may mirror the room: they get the state of its world and the commands of all players, and simulate by
     // themselves. This shows them everything, so that it excludes `serve_scene` being off.
     bool allow_mirror = false;
+    // Clients whose token says director may take hold of bodies and pull them (server/net/hands.h). For a server
+    // without a director: create() refuses it beside one.
+    bool hands = false;
 
     // Who may connect. With a key file: whoever has a token of that key. The file has 64 hex digits and the mode 0600.
     // Without: RECORD/connect.token is written, a token for one client at a time.

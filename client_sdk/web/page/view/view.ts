@@ -1,5 +1,5 @@
 // The picture of a source: three.js over a canvas.
-import { InstancedMesh, NeutralToneMapping, Quaternion, Raycaster, Scene, Vector2, Vector3,
+import { InstancedMesh, NeutralToneMapping, Plane, Quaternion, Raycaster, Scene, Vector2, Vector3,
          WebGLRenderer } from 'three';
 import { constants, type Samples } from '../../src/client.js';
 import type { Shell, Source } from '../source.js';
@@ -9,6 +9,7 @@ import { Day } from './day.js';
 import type { Solids } from './geometry.js';
 import { Outlines } from './outlines.js';
 import { Overlays } from './overlays.js';
+import { Pulls, toLocal, type Pull } from './pulls.js';
 import { Governor } from './quality.js';
 
 const LEAST_SIZE_M = 1.2;  // of what is followed, as far as the distance to it goes
@@ -17,10 +18,15 @@ const FRAME_AGAIN = 1.2;  // so many more bodies have joined: they are to be see
 const SHADOWS_TO = 20_000;  // bodies
 
 const ahead = new Vector3(), orientation = new Quaternion(), ray = new Raycaster(), at = new Vector2();
+const plane = new Plane(), facing = new Vector3(), crossing = new Vector3();
+
+/** The body at a point of the window, and the point of it that is there: m, in the world and in its frame. */
+export interface Hit { id: bigint; point: Vector3; local: Vector3 }
 
 export class View {
   readonly eye: Eye;
   readonly overlays: Overlays;
+  readonly pulls: Pulls;
   readonly scene = new Scene();
   readonly #renderer: WebGLRenderer;
   readonly #day: Day;
@@ -47,6 +53,7 @@ export class View {
     this.#bodies = new Bodies(this.scene);
     this.#outlines = new Outlines(this.scene);
     this.overlays = new Overlays(this.scene, show, hints);
+    this.pulls = new Pulls(this.scene);
     this.eye = new Eye(canvas, onMoved);
     new ResizeObserver(() => this.#refine()).observe(canvas);
     this.#refine();
@@ -58,9 +65,9 @@ export class View {
     if (source === this.#source) this.#bodies.solids = solids;
   }
 
-  /** Draws a frame. `selected` is outlined; without a leader, `right` and `ahead` move the eye. */
-  draw(source: Source | null, samples: Samples | null, selected: bigint | null, now: number, right: number,
-       forward: number): void {
+  /** Draws a frame. `selected` is outlined, `pulls` are lines; without a leader, `right` and `ahead` move the eye. */
+  draw(source: Source | null, samples: Samples | null, selected: bigint | null, pulls: readonly Pull[], now: number,
+       right: number, forward: number): void {
     const ms = now - this.#before, crowded = (samples?.count ?? 0) > SHADOWS_TO;
     this.#before = now;
     if (this.#governor.frame(ms, now) || crowded !== this.#crowded) {
@@ -77,6 +84,7 @@ export class View {
       if (leader) eye.takeUp(leader, this.#size);
       else if (this.#own === null && samples.count > FRAME_AGAIN * this.#framedCount) this.#frameAll(samples);
       this.#outlines.update(this.#bodies, samples, selected);
+      this.pulls.update(this.#bodies, samples, pulls);
       this.overlays.update(source, samples, selected, this.#bodies, eye.distance);
     } else {
       this.overlays.still();
@@ -88,25 +96,41 @@ export class View {
 
   /** The body at a point of the window. */
   pick(x: number, y: number, samples: Samples): bigint | null {
-    const { left, top, width, height } = this.#renderer.domElement.getBoundingClientRect();
-    ray.setFromCamera(at.set(2 * (x - left) / width - 1, 1 - 2 * (y - top) / height), this.eye.camera);
+    return this.hit(x, y, samples)?.id ?? null;
+  }
+  hit(x: number, y: number, samples: Samples): Hit | null {
+    this.#aim(x, y);
     const { meshes } = this.#bodies;
     for (const mesh of meshes) mesh.boundingSphere = null;  // of where the bodies were before
     const hit = ray.intersectObjects(meshes, false)[0];
     if (!hit || hit.instanceId === undefined || !(hit.object instanceof InstancedMesh)) return null;
-    return this.#bodies.bodyAt(hit.object, hit.instanceId, samples);
+    const id = this.#bodies.bodyAt(hit.object, hit.instanceId, samples);
+    const place = id === null ? -1 : this.#bodies.placeOf(samples, id);
+    return id === null || place < 0 ? null : { id, point: hit.point, local: toLocal(samples, place, hit.point) };
+  }
+  /** Sets `out` to where a point of the window is in the plane through `through` that faces the eye, if it is there. */
+  inPlane(x: number, y: number, through: Vector3, out: Vector3): void {
+    this.#aim(x, y);
+    plane.setFromNormalAndCoplanarPoint(this.eye.camera.getWorldDirection(facing), through);
+    if (ray.ray.intersectPlane(plane, crossing)) out.copy(crossing);
   }
   /** Where a body is in these samples; -1: it is not there. */
   placeOf(samples: Samples, id: bigint): number {
     return this.#bodies.placeOf(samples, id);
   }
 
+  /** From now on the ray goes from the eye through a point of the window. */
+  #aim(x: number, y: number): void {
+    const { left, top, width, height } = this.#renderer.domElement.getBoundingClientRect();
+    ray.setFromCamera(at.set(2 * (x - left) / width - 1, 1 - 2 * (y - top) / height), this.eye.camera);
+  }
   #change(source: Source | null): void {
     this.#source = source;
     this.#own = null;
     this.#ownSlot = constants.NO_SLOT;
     this.#framedCount = 0;
     this.overlays.clear();
+    this.pulls.clear();
     this.#bodies.dispose();
     this.#bodies = new Bodies(this.scene);
     const solids = source && this.#solids.get(source);
