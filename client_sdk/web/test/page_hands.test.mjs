@@ -52,8 +52,10 @@ const between = (a, b) => Math.hypot(...a.map((value, i) => value - b[i]));
 const moved = async (from) => between((await crate()).place, from);
 /** The crate, where a picture shows it and the eye stands still. */
 async function shown() {
-  const first = await crate(), next = first?.drawn && (await crate());
-  return next?.drawn && Math.hypot(next.x - first.x, next.y - first.y) < 2 && next;
+  const first = await crate();
+  await page.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  const next = first?.drawn && (await crate());
+  return next?.drawn && Math.hypot(next.x - first.x, next.y - first.y) < 1 && next;
 }
 
 /** Presses the crate and draws the pointer away; `held` is asked before it is let go. */
