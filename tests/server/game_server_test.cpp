@@ -153,6 +153,17 @@ TEST_CASE("the definition of its scene lives as long as the director") {
     CHECK(was_there);
 }
 
+TEST_CASE("hands are for a server without a director of its own") {
+    GameServerConfig config = virtual_yard("");
+    config.hands = true;
+    config.stop_at_tick = 5;
+    CHECK_FALSE(run(config).error);
+    const Ran both = run(config, [](const RoomInfo& info) { return std::make_unique<Game>(info, 0); });
+    REQUIRE(both.error);
+    CHECK(both.error->place == "hands (--hands)");
+    CHECK(has(both.error->message, "without a director"));
+}
+
 TEST_CASE("servers share a scene, end at their tick, and record nothing without a folder") {
     auto loaded = protocol::load_scene(test::read_file(kYard), kYard);
     REQUIRE(loaded);

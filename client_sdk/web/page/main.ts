@@ -67,7 +67,7 @@ canvas.addEventListener('pointerdown', ({ clientX, clientY }) => {
   pressedX = clientX;
   pressedY = clientY;
 }, { capture: true });
-const hands = new Hands(view, canvas, () => samples, (why) => note('The server let go.', `${why}.`));
+const hands = new Hands(view, canvas, (why) => note('The server let go.', `${why}.`));
 
 /** From now on this is shown. */
 function look(to: Source | null): void {

@@ -10,12 +10,13 @@ import { Browser, Server, WITH_PAGE, cannot, until } from './page_driver.mjs';
 import { ORRERY } from './server.mjs';
 
 const skip = cannot();
-// Crates that lie free on top of others, and where the eye sees them.
-const TOWER = { name: 'tower[5]', eye: '22,7,3,14,5,0' }, BLOCK = { name: 'block[26]', eye: '-24,7,14,-17,2,6' };
+// Crates that lie free on top of others, where the eye sees them, and by how many pixels they are pulled.
+const TOWER = { name: 'tower[5]', eye: '22,7,3,14,6.5,0', by: [-80, 20] };
+const BLOCK = { name: 'block[26]', eye: '-24,7,14,-17,3.5,6', by: [80, -10] };
 
 const SMALL = { width: 420, height: 300 };  // a picture is soon drawn, and no panels are before it
 
-let server, browser, page, of;
+let server, browser, page, pulled;
 before(async () => {
   if (skip) return;
   server = await Server.start({ options: [...WITH_PAGE, '--hands'] });
@@ -28,7 +29,7 @@ after(async () => {
 
 /** Opens the page before a crate. */
 async function open(crate, more = '') {
-  of = crate.name;
+  pulled = crate;
   const link = `#quality=low&eye=${crate.eye}${more}`;
   page = await browser.open(`http://${server.address}/${link}`, { viewport: SMALL });
   await page.hasBodies();
@@ -46,21 +47,23 @@ const crate = () => page.ask(({ shell, view }, name) => {
   const x = (1 + point.x) * innerWidth / 2, y = (1 - point.y) * innerHeight / 2;
   const free = document.elementFromPoint(x, y)?.id === 'view';
   return { place, x, y, drawn: free && view.hit(x, y, samples)?.id === ids[at] };
-}, of);
+}, pulled.name);
 const between = (a, b) => Math.hypot(...a.map((value, i) => value - b[i]));
 const moved = async (from) => between((await crate()).place, from);
 /** The crate, where a picture shows it and the eye stands still. */
 async function shown() {
-  const first = await crate(), next = first?.drawn && (await crate());
-  return next?.drawn && Math.hypot(next.x - first.x, next.y - first.y) < 2 && next;
+  const first = await crate();
+  await page.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  const next = first?.drawn && (await crate());
+  return next?.drawn && Math.hypot(next.x - first.x, next.y - first.y) < 1 && next;
 }
 
 /** Presses the crate and draws the pointer away; `held` is asked before it is let go. */
 async function drag(held) {
-  const { x, y, place } = await becomes('the crate is drawn', shown), { mouse } = page.page;
+  const { x, y, place } = await becomes('the crate is drawn', shown), { mouse } = page.page, [right, down] = pulled.by;
   await mouse.move(x, y);
   await mouse.down();
-  await mouse.move(x - 60, y - 70, { steps: 3 });
+  await mouse.move(x + right, y + down, { steps: 3 });
   try {
     await held(place);
   } finally {

@@ -70,7 +70,7 @@ struct GameServerConfig {
     // Clients may mirror the room: they get the state of its world and the commands of all players, and simulate by
     // themselves. This shows them everything, so that it excludes `serve_scene` being off.
     bool allow_mirror = false;
-    // Clients whose token says director may take hold of bodies and pull them (server/net/hands.h). For a server
+    // Clients whose token says director may take hold of bodies and pull them (server/README.md, Hands). For a server
     // without a director: create() refuses it beside one.
     bool hands = false;
 

@@ -1,7 +1,7 @@
 // Hands: with a director's token, a body that is pressed follows the pointer until it is let go. A server with the
 // option --hands pulls it; server/net/hand_messages.h describes the messages.
 import { Vector3 } from 'three';
-import { constants, type Samples } from '../../src/client.js';
+import { constants } from '../../src/client.js';
 import { LiveSource } from '../connection.js';
 import type { Source } from '../source.js';
 import type { Pull } from '../view/pulls.js';
@@ -10,6 +10,7 @@ import type { Hit, View } from '../view/view.js';
 const TYPE = 0x4844, MAGIC = 0x444e4148, VERSION = 1;
 const GRAB = 1, MOVE = 2, RELEASE = 3, ENDED = 5, HEAD_BYTES = 8;
 const NUMBERS = [0, 1, 2, 3];
+const NONE: Pull[] = [];
 const BOARD_KEY = 'orrery.hands';
 const SEND_MS = 25, ALIVE_MS = 500;  // between messages: of all hands; of one whose pointer stands still
 const STILL_M = 1e-3;  // a way that is nothing new
@@ -36,7 +37,6 @@ interface Hand {
 export class Hands {
   readonly #view: View;
   readonly #canvas: HTMLElement;
-  readonly #samples: () => Samples | null;
   readonly #ended: (why: string) => void;
   readonly #hands = new Map<number, Hand>();  // by pointer; of those that the server has ended, the pointer alone
   readonly #pointers = new Set<number>();
@@ -44,11 +44,10 @@ export class Hands {
   #off = (): void => {};
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** `samples`: those that are drawn. `ended`: is told why the server let go. */
-  constructor(view: View, canvas: HTMLElement, samples: () => Samples | null, ended: (why: string) => void) {
+  /** `ended`: is told why the server let go. */
+  constructor(view: View, canvas: HTMLElement, ended: (why: string) => void) {
     this.#view = view;
     this.#canvas = canvas;
-    this.#samples = samples;
     this.#ended = ended;
     canvas.addEventListener('pointerdown', (event) => this.#press(event), { capture: true });
     canvas.addEventListener('pointermove', (event) => this.#move(event), { capture: true });
@@ -69,7 +68,7 @@ export class Hands {
 
   /** What is to be drawn. */
   get pulls(): Pull[] {
-    return [...this.#hands.values()].map(({ pull }) => pull);
+    return this.#hands.size === 0 ? NONE : [...this.#hands.values()].map(({ pull }) => pull);
   }
 
   /** Sends where bodies are to go: by a timer, since a page that draws slowly still holds them. */
@@ -84,7 +83,7 @@ export class Hands {
   }
   #press(event: PointerEvent): void {
     const { pointerId, clientX: x, clientY: y, button, ctrlKey, metaKey, shiftKey } = event;
-    const live = this.#live, samples = this.#samples();
+    const live = this.#live, samples = live?.sample();
     if (!live || !samples || button !== 0 || ctrlKey || metaKey || shiftKey || this.#pointers.has(pointerId)) return;
     const used = new Set([...this.#hands.values()].map((hand) => hand.number));
     const number = NUMBERS.find((each) => !used.has(each));
