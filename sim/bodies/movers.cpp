@@ -18,9 +18,8 @@ void Movers::list_all(const Bodies& bodies) {
 }
 
 void Movers::update(const Bodies& bodies) {
-    all_noted_ = all_;
-    noted_ = placed_;
-    noted_.insert(noted_.end(), changed_.begin(), changed_.end());
+    all_noted_ = all_noted_ || all_;
+    for (const auto* some : {&placed_, &changed_}) noted_.insert(noted_.end(), some->begin(), some->end());
     if (!all_ && changed_.empty()) return;
     if (all_ || changed_.size() * kBodiesPerChange > bodies.size()) {
         list_all(bodies);

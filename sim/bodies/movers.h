@@ -30,10 +30,14 @@ class Movers {
         ++notes_;
     }
 
+    void begin_step() {
+        noted_.clear();
+        all_noted_ = false;
+    }
     // By what was noted since the last time.
     void update(const Bodies& bodies);
     std::span<const std::uint32_t> list() const { return list_; }
-    // Of whom anything may be another than before the last update(), ascending. False: of anyone.
+    // Of whom anything may be another than at begin_step(), ascending. False: of anyone.
     bool touched(std::vector<std::uint32_t>& out) const;
     // Another one after every note of flags or generations; never 0.
     std::uint64_t epoch() const { return notes_; }
@@ -45,7 +49,7 @@ class Movers {
     void list_all(const Bodies& bodies);
 
     std::vector<std::uint32_t> list_, changed_, placed_, merged_;
-    std::vector<std::uint32_t> noted_;  // before the last update()
+    std::vector<std::uint32_t> noted_;  // in this step, before the last update()
     std::uint64_t notes_ = 1;
     bool all_ = true, all_noted_ = true;
 };

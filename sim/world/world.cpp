@@ -262,6 +262,7 @@ StepStatus World::step(std::span<const Command> commands, Executor* executor, St
     Core& core = impl_->core;
     if (core.halted) return StepStatus::too_many_pairs;
     if (commands.size() > kMaxCommandsPerTick) return StepStatus::too_many_commands;
+    core.movers.begin_step();
     const FpEnvironment environment;
     SerialExecutor serial;
     GuardedExecutor guarded(executor ? *executor : static_cast<Executor&>(serial));

@@ -237,7 +237,7 @@ class World {
     // a world at rest few. No other body did. False: any may have, since the world is new or was restored.
     bool read_changed(std::vector<std::uint32_t>& out) const;
     bool read_motion(std::uint32_t index, BodyMotion& out) const;  // false: no body with this index lives
-    void read_joints(std::vector<JointState>& out) const;  // every living joint in order of index
+    void read_joints(std::vector<JointState>& out) const;          // every living joint in order of index
     // The id of the body or joint that has this name in WorldDef::bodies or WorldDef::joints; invalid if there is none.
     // The id stays the same after that body or joint was removed: ask alive(). Those of prefabs are not found.
     BodyId find_body(std::string_view name) const;
