@@ -158,15 +158,15 @@ test('the inspector finds a body, and tells of it', { skip }, async () => {
 
 test('a click on the timeline sets the cursor, and arrow keys move it', { skip }, async () => {
   const cursor = () => page.ask(({ shell }) => shell.cursor.tick);
-  const { width } = await page.locator('.u-over').boundingBox();
-  await page.locator('.u-over').click({ position: { x: width - 20, y: 20 } });
+  const { width } = await page.locator('.u-over').first().boundingBox();
+  await page.locator('.u-over').first().click({ position: { x: width - 20, y: 20 } });
   const tick = await until('a tick', cursor);
   await until('what was then', async () => /tick \d+ · script/.test(await page.locator('.readout').innerText()));
   await until('seconds before', async () => {  // a page that stands still shows one tick for longer than one press
-    await page.locator('.chart').press('PageUp');
+    await page.locator('.timeline .chart').first().press('PageUp');
     return (await cursor()) < tick;
   });
-  await page.locator('.chart').press('Escape');
+  await page.locator('.timeline .chart').first().press('Escape');
   await until('no cursor', async () => (await cursor()) === null);
   isClean(page);
 });
