@@ -8,7 +8,7 @@
 namespace orrery::server {
 namespace {
 
-constexpr std::string_view kPlay = "/play", kToken = "/token", kAsDirector = "role=director";
+constexpr std::string_view kPlay = "/play", kToken = "/token", kAsPlayer = "role=player", kAsDirector = "role=director";
 
 // Scripts and styles of this server alone; a page may connect to further servers and fetch tokens of its owner.
 constexpr std::string_view kPolicy =
@@ -81,6 +81,8 @@ WebAnswer answer_token(const HttpRequest& request, const WebConfig& config, std:
     if (!origin_allowed(request, config.origins))
         return answer_error({403, "pages of this origin get no token; the server's option --allow-origin names it"});
     const bool director = request.query == kAsDirector;
+    if (!director && request.query != kAsPlayer && request.query.find("role=") != std::string::npos)
+        return answer_error({400, "the query of /token may be role=player or role=director"});
     if (director && !config.directors)
         return answer_error({403, "this server gives no director's tokens; its option --hands does"});
     if (!may_mint()) return answer_error({429, "too many tokens were asked for; try again in a second"});

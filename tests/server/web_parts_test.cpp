@@ -208,12 +208,13 @@ TEST_CASE("a director's token is given only where hands are on, and only to who 
     const WebAnswer on = ask(config, post("/token?role=director"));
     CHECK(status(on) == 200);
     CHECK(role(on) == protocol::TokenRole::director);
-    for (const char* target :
-         {"/token", "/token?", "/token?role=player", "/token?role=director&x", "/token?x=role=director"}) {
+    for (const char* target : {"/token", "/token?", "/token?role=player", "/token?x=1"}) {
         const WebAnswer player = ask(config, post(target));
         CHECK(status(player) == 200);
         CHECK(role(player) == protocol::TokenRole::player);
     }
+    for (const char* target : {"/token?role=king", "/token?role=director&x", "/token?x=1&role=director"})
+        CHECK(status(ask(config, post(target))) == 400);  // no other role than that asked for
     CHECK(status(ask(config, post("/token?role=director", "Origin: http://evil.com\r\n"))) == 403);
     CHECK(status(ask(config, post("/token?role=director", "Via: 1.1 proxy\r\n"))) == 403);
     CHECK(status(ask(config, "POST /token?role=director HTTP/1.1\r\nHost: evil.com:7780\r\n\r\n")) == 403);
