@@ -31,11 +31,15 @@ std::uint32_t row_of_largest(std::uint32_t count, const At& at) {
         most = choose(larger, here, most);
         best = (row & larger) | (best & ~larger);
     }
-    std::uint32_t lane = 0;
-    for (std::uint32_t k = 1; k < kSupportLanes; ++k) {
-        if (most[k] > most[lane] || (most[k] == most[lane] && best[k] < best[lane])) lane = k;
-    }
-    return static_cast<std::uint32_t>(best[lane]);
+    // Without branches, which no processor could predict.
+    const auto meet = [&](SupportLanes other, SupportRows other_row) {
+        const SupportRows better = (other > most) | ((other == most) & (other_row < best));
+        most = choose(better, other, most);
+        best = (other_row & better) | (best & ~better);
+    };
+    meet(__builtin_shufflevector(most, most, 2, 3, 0, 1), __builtin_shufflevector(best, best, 2, 3, 0, 1));
+    meet(__builtin_shufflevector(most, most, 1, 0, 3, 2), __builtin_shufflevector(best, best, 1, 0, 3, 2));
+    return static_cast<std::uint32_t>(best[0]);
 }
 
 // The row, of vectors by coordinate, that goes farthest along a direction: the lowest of those that are alike in single

@@ -149,9 +149,21 @@ CoreDistance result_of(const Vertex (&pool)[4], const Simplex& s, double distanc
     return out;
 }
 
-}  // namespace
+// The way that a probe goes, and the distance of the cores beyond which nothing on it is of interest.
+struct Passage {
+    Point direction;
+    double length, beyond;
+    bool is_clear = false;  // found: the distance stays beyond all the way
 
-CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
+    // By a support point `w` against the vector `v` from the origin: no point of the difference lies farther back, and
+    // on the way all of them go back by the same.
+    bool clears(Point v, Point w, double distance) const {
+        return dot(v, w) - length * max(dot(v, direction), 0.0) > beyond * distance;
+    }
+};
+
+// `passage` may be null. Where it is clear, there is no result.
+CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Passage* passage) {
     // The gap between the distance and its lower bound from the newest support point, and what counts as no distance.
     constexpr double kGap_m = 1e-10, kRelativeGap = 1e-12, kNothing_m = 1e-11;
     Vertex pool[4];
@@ -165,6 +177,10 @@ CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, cons
         const std::uint32_t place = free_place(s);
         pool[place] = difference_support(shape, queries, probe, -v);
         const Point& w = pool[place].w;
+        if (passage && passage->clears(v, w, distance)) {
+            passage->is_clear = true;
+            return {};
+        }
         if (distance - dot(v, w) / distance <= kGap_m + kRelativeGap * distance || holds(pool, s, w)) break;
         Simplex wider = s;
         wider.at[wider.count] = place, wider.weight[wider.count] = 1.0, ++wider.count;
@@ -176,6 +192,12 @@ CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, cons
         s = nearer, v = p, distance = d;
     }
     return result_of(pool, s, distance);
+}
+
+}  // namespace
+
+CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
+    return core_distance(shape, queries, probe, nullptr);
 }
 
 bool convex_overlap(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
@@ -210,10 +232,10 @@ double gap_of_smaller(const Shape& shape, const ShapeQueries& queries, const Pro
 
 // The cores' distance after so much of the way.
 CoreDistance distance_at(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction,
-                         double t) {
+                         double t, Passage* passage = nullptr) {
     Probe at = probe;
     at.frame.position = probe.frame.position + direction * t;
-    return core_distance(shape, queries, at);
+    return core_distance(shape, queries, at, passage);
 }
 
 // The first touch of shapes that are apart at the start, where their cores' distance is `start`.
@@ -242,6 +264,16 @@ bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe
     }
 }
 
+// Whether a probe that touches at `hit` surely sinks in: a little further on, the point that it touches lies in it by
+// more than it could be smaller by. Where that is not so, the smaller probe has to go the way itself.
+bool sinks_in(const Probe& probe, Point direction, const SurfacePoint& hit, double by) {
+    constexpr double kFurther = 64.0, kDeeper = 8.0;  // of `by`; less than kGrazeLead
+    if (probe.shape.hull || !(length_squared(hit.normal) > 0.5)) return false;  // corners of a hull move by more
+    Frame then = probe.frame;
+    then.position = then.position + direction * (hit.distance + kFurther * by);
+    return probe.queries.closest(probe.shape, to_local(then, hit.point)).distance <= -kDeeper * by;
+}
+
 }  // namespace
 
 CastSlack cast_slack(const Probe& probe, double length) {
@@ -255,12 +287,16 @@ CastSlack cast_slack(const Probe& probe, double length) {
 
 bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
                  SurfacePoint& hit) {
+    constexpr double kClear_m = 1e-5;  // far more than an advance leaves
     const double radii = double(shape.radius) + double(probe.shape.radius);
-    const CoreDistance start = distance_at(shape, queries, probe, direction, 0.0);
-    const double gap = start.distance - radii;
     const CastSlack slack = cast_slack(probe, length);
-    double by = slack.graze_m;
+    const double way = min(length, probe.wanted_m);
+    Passage passage{direction, way, radii + slack.flush_m + kClear_m};
+    const CoreDistance start = distance_at(shape, queries, probe, direction, 0.0, &passage);
     hit = {};
+    if (passage.is_clear) return false;
+    const double gap = start.distance - radii;
+    double by = slack.graze_m;
     if (gap <= slack.flush_m) {
         CoreDistance near;
         double smaller_gap = gap_of_smaller(shape, queries, probe, by, near);
@@ -275,9 +311,10 @@ bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& p
         hit.normal = normal_between(near);
         hit.point = near.on_shape + hit.normal * double(shape.radius);
         if (-dot(hit.normal, direction) <= kAlongSurface) return false;
-    } else if (!advance(shape, queries, probe, start, direction, min(length, probe.wanted_m), hit)) {
+    } else if (!advance(shape, queries, probe, start, direction, way, hit)) {
         return false;
     }
+    if (sinks_in(probe, direction, hit, by)) return true;
     const Smaller smaller(probe, by);
     const CoreDistance smaller_start = probe.queries.shrinks_radius
                                            ? start  // of the same core

@@ -63,7 +63,11 @@ void SnapshotTaker::take(std::uint64_t tick, const Bodies& bodies, std::span<con
     }
     out.tick = tick;
     out.fixed = fixed_tree_;
+    // Where nothing moved since, that tree is there still.
+    if (taken_ == &out && out.moving.kernels == &kernels && moving_ == moving_before_) return;
     pack(moving_, shapes, kernels, out.moving);
+    taken_ = &out;
+    moving_.swap(moving_before_);
 }
 
 void SnapshotTaker::pack(std::span<const QueryBody> bodies, std::span<const Shape> shapes, const TreeKernels& kernels,

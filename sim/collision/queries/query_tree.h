@@ -54,7 +54,8 @@ class SnapshotTaker {
               BodyTree& out);
 
     std::shared_ptr<const BodyTree> fixed_tree_;
-    std::vector<QueryBody> fixed_, fixed_before_, moving_;  // in index order
+    std::vector<QueryBody> fixed_, fixed_before_, moving_, moving_before_;  // in index order
+    const Snapshot* taken_ = nullptr;                                       // into which moving_before_ were packed
     std::vector<BoundsRecord> bounds_;
     std::vector<std::uint32_t> rows_;
     std::vector<std::uint64_t> keys_, scratch_;
