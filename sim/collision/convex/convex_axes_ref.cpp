@@ -149,7 +149,7 @@ struct NearPoints {
 void near_of_triangle(const D3 corner[3], D3 point, NearPoints& best) {
     const D3 w[3] = {corner[0] - point, corner[1] - point, corner[2] - point};
     SimplexPoint near;
-    simplex::triangle(w, 0, 1, 2, near);
+    nearest_on_simplex(w, 3, false, near);
     best.take(point + near.v, point);
 }
 

@@ -174,7 +174,7 @@ class Expansion {
             const Point* p[3] = {&point_[f.i], &point_[f.j], &point_[f.k]};
             const D3 w[3] = {p[0]->w - foot, p[1]->w - foot, p[2]->w - foot};
             SimplexPoint near;
-            nearest_on_simplex(w, 3, near);
+            nearest_on_simplex(w, 3, false, near);
             if (near.size2 >= least) continue;
             least = near.size2;
             out.on_a = out.on_b = {};

@@ -169,7 +169,7 @@ void search(const Convex& a, const Convex& b, D3 first, double limit, bool faces
     Simplex s;
     s.add(a, b, first);
     SimplexPoint near;
-    nearest_on_simplex(s.w, 1, near);
+    nearest_on_simplex(s.w, 1, false, near);
     double largest2 = near.size2;
     out.state = ConvexGap::State::apart;
     out.rough = false;
@@ -206,7 +206,7 @@ void search(const Convex& a, const Convex& b, D3 first, double limit, bool faces
         }
         largest2 = larger(largest2, dot(s.w[s.count - 1], s.w[s.count - 1]));
         SimplexPoint next;
-        if (!nearest_on_simplex(s.w, s.count, next)) {
+        if (!nearest_on_simplex(s.w, s.count, true, next)) {
             out.state = ConvexGap::State::overlap;
             break;
         }

@@ -33,7 +33,20 @@ inline void segment(const D3* w, std::uint8_t i, std::uint8_t j, SimplexPoint& b
     if (v2 < best.size2) best = {v, v2, 2, {i, j}, {1.0 - t, t}};
 }
 
-inline void triangle(const D3* w, std::uint8_t i, std::uint8_t j, std::uint8_t k, SimplexPoint& best) {
+// Edges that were looked at: a second look at one finds nothing nearer.
+class Edges {
+  public:
+    void nearest(const D3* w, std::uint8_t i, std::uint8_t j, SimplexPoint& best) {
+        const std::uint32_t bit = 1u << (1u << i | 1u << j);
+        if ((seen_ & bit) == 0) segment(w, i, j, best);
+        seen_ |= bit;
+    }
+
+  private:
+    std::uint32_t seen_ = 0;
+};
+
+inline void triangle(const D3* w, std::uint8_t i, std::uint8_t j, std::uint8_t k, Edges& edges, SimplexPoint& best) {
     const D3 ab = w[j] - w[i], ac = w[k] - w[i];
     const double d1 = -dot(ab, w[i]), d2 = -dot(ac, w[i]), d3 = -dot(ab, w[j]), d4 = -dot(ac, w[j]),
                  d5 = -dot(ab, w[k]), d6 = -dot(ac, w[k]);
@@ -46,35 +59,37 @@ inline void triangle(const D3* w, std::uint8_t i, std::uint8_t j, std::uint8_t k
         return;
     }
     // On an edge: the nearest of the three is right, whatever region rounding would name.
-    segment(w, i, j, best);
-    segment(w, j, k, best);
-    segment(w, i, k, best);
+    edges.nearest(w, i, j, best);
+    edges.nearest(w, j, k, best);
+    edges.nearest(w, i, k, best);
 }
 
 // False: the origin is inside.
-inline bool tetrahedron(const D3* w, SimplexPoint& best) {
+inline bool tetrahedron(const D3* w, bool first_is_known, SimplexPoint& best) {
     constexpr std::uint8_t kFaces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
     bool outside = false;
+    Edges edges;
     for (const auto& f : kFaces) {
         const D3 &a = w[f[0]], n = cross(w[f[1]] - a, w[f[2]] - a), up = w[f[3]] - a;
         const double inner = dot(n, up), origin = -dot(n, a);
         // A flat tetrahedron has no inside: all its faces are looked at.
-        const bool flat = inner * inner <= 1e-24 * dot(n, n) * dot(up, up);
-        if (!flat && origin * inner >= 0.0) continue;
+        if (origin * inner >= 0.0 && inner * inner > 1e-24 * dot(n, n) * dot(up, up)) continue;
         outside = true;
-        triangle(w, f[0], f[1], f[2], best);
+        if (!first_is_known || f[3] != 3) triangle(w, f[0], f[1], f[2], edges, best);
     }
     return outside;
 }
 
 }  // namespace simplex
 
-// Of one to four points; false: the origin is inside, and there is no such point.
-inline bool nearest_on_simplex(const D3* w, std::uint32_t count, SimplexPoint& out) {
+// Of one to four points; false: the origin is inside, and there is no such point. Where, of four, `first_is_known`, the
+// nearest point of the first three lies between them and is known: only what is nearer counts.
+inline bool nearest_on_simplex(const D3* w, std::uint32_t count, bool first_is_known, SimplexPoint& out) {
     out.size2 = 1e300;
-    if (count == 4) return simplex::tetrahedron(w, out);
+    if (count == 4) return simplex::tetrahedron(w, first_is_known, out);
     if (count == 3) {
-        simplex::triangle(w, 0, 1, 2, out);
+        simplex::Edges edges;
+        simplex::triangle(w, 0, 1, 2, edges, out);
     } else if (count == 2) {
         simplex::segment(w, 0, 1, out);
     } else {

@@ -149,21 +149,9 @@ CoreDistance result_of(const Vertex (&pool)[4], const Simplex& s, double distanc
     return out;
 }
 
-// The way that a probe goes, and the distance of the cores beyond which nothing on it is of interest.
-struct Passage {
-    Point direction;
-    double length, beyond;
-    bool is_clear = false;  // found: the distance stays beyond all the way
+}  // namespace
 
-    // By a support point `w` against the vector `v` from the origin: no point of the difference lies farther back, and
-    // on the way all of them go back by the same.
-    bool clears(Point v, Point w, double distance) const {
-        return dot(v, w) - length * max(dot(v, direction), 0.0) > beyond * distance;
-    }
-};
-
-// `passage` may be null. Where it is clear, there is no result.
-CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Passage* passage) {
+CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
     // The gap between the distance and its lower bound from the newest support point, and what counts as no distance.
     constexpr double kGap_m = 1e-10, kRelativeGap = 1e-12, kNothing_m = 1e-11;
     Vertex pool[4];
@@ -177,10 +165,6 @@ CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, cons
         const std::uint32_t place = free_place(s);
         pool[place] = difference_support(shape, queries, probe, -v);
         const Point& w = pool[place].w;
-        if (passage && passage->clears(v, w, distance)) {
-            passage->is_clear = true;
-            return {};
-        }
         if (distance - dot(v, w) / distance <= kGap_m + kRelativeGap * distance || holds(pool, s, w)) break;
         Simplex wider = s;
         wider.at[wider.count] = place, wider.weight[wider.count] = 1.0, ++wider.count;
@@ -192,12 +176,6 @@ CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, cons
         s = nearer, v = p, distance = d;
     }
     return result_of(pool, s, distance);
-}
-
-}  // namespace
-
-CoreDistance core_distance(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
-    return core_distance(shape, queries, probe, nullptr);
 }
 
 bool convex_overlap(const Shape& shape, const ShapeQueries& queries, const Probe& probe) {
@@ -232,10 +210,10 @@ double gap_of_smaller(const Shape& shape, const ShapeQueries& queries, const Pro
 
 // The cores' distance after so much of the way.
 CoreDistance distance_at(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction,
-                         double t, Passage* passage = nullptr) {
+                         double t) {
     Probe at = probe;
     at.frame.position = probe.frame.position + direction * t;
-    return core_distance(shape, queries, at, passage);
+    return core_distance(shape, queries, at);
 }
 
 // The first touch of shapes that are apart at the start, where their cores' distance is `start`.
@@ -287,16 +265,12 @@ CastSlack cast_slack(const Probe& probe, double length) {
 
 bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& probe, Point direction, double length,
                  SurfacePoint& hit) {
-    constexpr double kClear_m = 1e-5;  // far more than an advance leaves
     const double radii = double(shape.radius) + double(probe.shape.radius);
-    const CastSlack slack = cast_slack(probe, length);
-    const double way = min(length, probe.wanted_m);
-    Passage passage{direction, way, radii + slack.flush_m + kClear_m};
-    const CoreDistance start = distance_at(shape, queries, probe, direction, 0.0, &passage);
-    hit = {};
-    if (passage.is_clear) return false;
+    const CoreDistance start = distance_at(shape, queries, probe, direction, 0.0);
     const double gap = start.distance - radii;
+    const CastSlack slack = cast_slack(probe, length);
     double by = slack.graze_m;
+    hit = {};
     if (gap <= slack.flush_m) {
         CoreDistance near;
         double smaller_gap = gap_of_smaller(shape, queries, probe, by, near);
@@ -311,7 +285,7 @@ bool convex_cast(const Shape& shape, const ShapeQueries& queries, const Probe& p
         hit.normal = normal_between(near);
         hit.point = near.on_shape + hit.normal * double(shape.radius);
         if (-dot(hit.normal, direction) <= kAlongSurface) return false;
-    } else if (!advance(shape, queries, probe, start, direction, way, hit)) {
+    } else if (!advance(shape, queries, probe, start, direction, min(length, probe.wanted_m), hit)) {
         return false;
     }
     if (sinks_in(probe, direction, hit, by)) return true;
