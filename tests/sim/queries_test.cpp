@@ -230,6 +230,34 @@ TEST_CASE("a kept tick takes no more memory than stated") {
     CHECK(next.fixed == snapshot.fixed);
 }
 
+TEST_CASE("a snapshot that is taken again is that of the present bodies, whatever of one of them changed") {
+    TestBodies world = crowd(200, 10.0f, 3);
+    const TreeKernels& kernels = *tree_kernels_for(best_target());
+    SnapshotTaker taker;
+    Snapshot again;
+    const auto check = [&](std::uint64_t tick) {
+        SnapshotTaker other;
+        Snapshot fresh;
+        other.take(tick, world.bodies, world.shapes, kernels, fresh);
+        taker.take(tick, world.bodies, world.shapes, kernels, again);
+        CHECK(again.tick == tick);
+        CHECK((again.moving.bodies == fresh.moving.bodies));
+        CHECK((again.fixed->bodies == fresh.fixed->bodies));
+    };
+    std::uint32_t moving = 1;
+    while ((world.bodies.flags[moving] & kBodyDynamic) == 0) ++moving;
+    check(0);
+    check(1);
+    body_info(world.bodies, moving).mask ^= 1u;
+    check(2);
+    world.bodies.pose[moving].position[1] += 1e-6f;
+    check(3);
+    ++world.bodies.generation[moving];
+    check(4);
+    world.bodies.flags[moving] = 0;
+    check(5);
+}
+
 TEST_CASE("answers are the same on every target and thread count, and of a restored world") {
     const WorldDef def = varied_world();
     const Questions q(21, 64, 8.0f);

@@ -245,7 +245,7 @@ bool advance(const Shape& shape, const ShapeQueries& queries, const Probe& probe
 // Whether a probe that touches at `hit` surely sinks in: a little further on, the point that it touches lies in it by
 // more than it could be smaller by. Where that is not so, the smaller probe has to go the way itself.
 bool sinks_in(const Probe& probe, Point direction, const SurfacePoint& hit, double by) {
-    constexpr double kFurther = 64.0, kDeeper = 8.0;  // of `by`; less than kGrazeLead
+    constexpr double kFurther = 64.0, kDeeper = 8.0;                            // of `by`; less than kGrazeLead
     if (probe.shape.hull || !(length_squared(hit.normal) > 0.5)) return false;  // corners of a hull move by more
     Frame then = probe.frame;
     then.position = then.position + direction * (hit.distance + kFurther * by);
