@@ -120,10 +120,10 @@ std::string verify_json(const VerifiedReplay& replay, const VerifySettings& sett
     count(line, "corrupt_at_byte", report.corrupt_at_byte);
     count(line, "first_divergent_tick", report.first_divergent_tick);
     report.subsystem.empty() ? line.number("subsystem", null) : line.text("subsystem", report.subsystem);
-    count(line, "subsystem_tick", report.subsystem_tick);
-    line.number("first_tick", report.header.first_tick).object("ancillary", counts_of(report.ancillary));
     line.number("realtime_factor", replay.realtime_factor > 0.0 ? std::optional(replay.realtime_factor) : null);
     line.text("target", target_name(report.target)).number("threads", std::max(settings.threads, settings.parallel));
+    count(line, "subsystem_tick", report.subsystem_tick);
+    line.number("first_tick", report.header.first_tick).object("ancillary", counts_of(report.ancillary));
     if (!report.error.message.empty()) line.text("error", report.error.to_string());
     return line.str() + "\n";
 }

@@ -28,7 +28,7 @@ struct RecorderSettings {
     std::string room = "main";
     std::uint64_t start_unix_s = 0;                    // 0: now
     double keyframe_interval_s = kKeyframeInterval_s;  // s
-    std::vector<protocol::replay::KeyValue> about;     // of the program and the room; in any order
+    std::vector<protocol::replay::KeyValue> about{};   // of the program and the room; in any order
 };
 
 struct RecordedScene {  // the effective scene (see protocol/scene/scene.h)
