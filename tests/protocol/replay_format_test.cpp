@@ -277,6 +277,7 @@ TEST_CASE("replay: a state above 64 MiB is in parts, which a reader joins") {
     CHECK(survey_bytes(cut).status == ReadStatus::open);
     CHECK(survey_bytes(cut).marks.size() == 1);
     CHECK(outline(MemorySource(cut), parts[1].position).marks.size() == 1);
+    if (test::few()) return;  // each reads the 64 MiB some times
     CHECK(survey_bytes(test::with_forged(cut, {.kind = ChunkKind::tick}, payload_of(TickRecord{.tick = 2}))).status ==
           ReadStatus::corrupt);
     const Bytes rest(state.end() - 5000, state.end());
