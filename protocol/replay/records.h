@@ -4,12 +4,12 @@
 //                run id (16) | first tick u64 | parent's run id (16) | parent's chain (32) |
 //                scene name | room | count u8 | so many times key, value | scene bytes to the end
 //   TICK         tick u64 | epoch slip ns varint | leaves u64 each | root u64 | count varint | commands
-//   (command_code.h) TICKS        first tick u64 | count u8 | so many times: slip varint, root u64, count varint,
-//   commands |
+//   TICKS        first tick u64 | count u8 | so many times: slip, root, count, commands, as in TICK |
 //                leaves u64 each, of the last tick
 //   KEYFRAME     tick u64 | part u32 | parts u32 | World::save() bytes to the end
 //   END          ticks u64 | chain of the chunk before (32)
 //
+// command_code.h has the form of commands.
 // Format 1: FILE_HEADER has the fields up to the start, the names and the scene; KEYFRAME has the tick and the bytes.
 //
 // A tick record has the number of the tick that its step reached; the first is 1. That step applied its commands. Its
