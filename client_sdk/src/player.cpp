@@ -34,17 +34,31 @@ Result<Ok> WorldPlayer::open() {
     for (const sim::BodyDef& body : world_->definition().bodies)
         if (++index; !body.name.empty()) names_.emplace_back(sim::BodyId{index, 0}, body.name.c_str());
 
-    outline_ = outline(source_, reader_->position());
+    outline_ = outline(source_, reader_->position(), header_.first_tick);
     last_tick_ = outline_.ticks;
     for (const Mark& mark : outline_.marks)
         if (mark.keyframe) keyframes_.push_back({mark});
-    seen_.resize(static_cast<std::size_t>(last_tick_));
+    seen_.resize(static_cast<std::size_t>(last_tick_ - first_tick()));
     if (outline_.status == ReadStatus::corrupt || outline_.status == ReadStatus::unreadable)
         damaged(outline_.error_offset, outline_.error.to_string(), outline_.ticks);
+    if (first_tick() > 0)
+        if (auto begun = begin_at_cut(); !begun) return begun.error();
     const bool whole = pass_keyframes();
     keep();
     if (whole) read_end();
     picture_.take(*world_, true);
+    return Ok{};
+}
+
+// A recording that was cut begins with a keyframe.
+Result<Ok> WorldPlayer::begin_at_cut() {
+    if (keyframes_.empty() || reader_->next() != Kind::keyframe)
+        return Error{ErrorCode::corrupt, "keyframe", "the recording has no tick that its world can begin with"};
+    if (auto restored = world_->restore(reader_->keyframe().state); !restored) return restored.error();
+    if (tick() != first_tick())
+        return Error{ErrorCode::corrupt, "keyframe", "the recording begins with a state of another tick"};
+    // It is read again as the keyframe of its tick.
+    reader_ = std::make_unique<ReplayReader>(source_, keyframes_.front().mark);
     return Ok{};
 }
 
@@ -79,8 +93,8 @@ bool WorldPlayer::step_one() {
 
 void WorldPlayer::compare(const TickRecord& record) {
     const sim::HashTree found = world_->hash();
-    const bool same = found == record.hash;
-    Seen& seen = seen_[static_cast<std::size_t>(record.tick - 1)];
+    const bool same = agrees(found, record);
+    Seen& seen = seen_[static_cast<std::size_t>(record.tick - first_tick() - 1)];
     if (seen == Seen::no) {
         ++compared_;
         if (same) ++equal_;
@@ -89,11 +103,12 @@ void WorldPlayer::compare(const TickRecord& record) {
     }
     if (seen != Seen::differs) seen = same ? Seen::equal : Seen::differs;
     if (same) return;
-    const auto leaf = differing_leaf(found, record.hash);
+    // Without leaves only the whole is known to differ.
+    const auto leaf = record.has_leaves ? differing_leaf(found, record.hash) : std::nullopt;
     const auto hash_in = [&](const sim::HashTree& tree) {
         return leaf ? tree.leaves[static_cast<std::size_t>(*leaf)] : tree.root;
     };
-    differ(record.tick, differing_part(found, record.hash), hash_in(record.hash), hash_in(found));
+    differ(record.tick, leaf ? sim::subsystem_name(*leaf) : "root", hash_in(record.hash), hash_in(found));
 }
 
 void WorldPlayer::differ(std::uint64_t tick, std::string_view part, std::uint64_t recorded, std::uint64_t found) {
@@ -143,24 +158,24 @@ void WorldPlayer::damaged(std::uint64_t byte, std::string text, std::uint64_t ti
 }
 
 void WorldPlayer::keep() {
-    if (tick() % spacing_ != 0) return;
+    if ((tick() - first_tick()) % spacing_ != 0) return;
     const auto at = std::lower_bound(kept_.begin(), kept_.end(), tick(),
                                      [](const Kept& kept, std::uint64_t t) { return kept.mark.tick < t; });
     if (at != kept_.end() && at->mark.tick == tick()) return;
-    Kept made{{reader_->position(), tick(), false}, {}};
+    Kept made{reader_->mark(), {}};
     world_->save(made.state);
     kept_bytes_ += made.state.size();
     kept_.insert(at, std::move(made));
     while (kept_bytes_ > most_kept_bytes_ && kept_.size() > 2) {
         spacing_ *= 2;
-        std::erase_if(kept_, [&](const Kept& kept) { return kept.mark.tick % spacing_ != 0; });
+        std::erase_if(kept_, [&](const Kept& kept) { return (kept.mark.tick - first_tick()) % spacing_ != 0; });
         kept_bytes_ = 0;
         for (const Kept& kept : kept_) kept_bytes_ += kept.state.size();
     }
 }
 
 bool WorldPlayer::seek(std::uint64_t wanted, std::uint64_t ticks_at_most) {
-    const std::uint64_t to = std::min(wanted, last_tick_);
+    const std::uint64_t to = std::min(std::max(wanted, first_tick()), last_tick_);
     jump(to);
     step(std::min(to - std::min(to, tick()), ticks_at_most));
     return tick() == std::min(to, last_tick_);
@@ -226,7 +241,7 @@ bool WorldPlayer::check(std::uint64_t bytes) {
 }
 
 bool WorldPlayer::all_same() const {
-    return end_read_ && compared_ == outline_.ticks && keyframes_compared_ == keyframes_.size();
+    return end_read_ && compared_ == outline_.ticks - first_tick() && keyframes_compared_ == keyframes_.size();
 }
 
 PlayerVerdict WorldPlayer::verdict() const {

@@ -60,6 +60,8 @@ class WorldPlayer final : public Player {
         std::string text;
     };
 
+    std::uint64_t first_tick() const { return header_.first_tick; }
+    Result<Ok> begin_at_cut();
     bool step_one();
     void compare(const protocol::replay::TickRecord& record);
     void differ(std::uint64_t tick, std::string_view part, std::uint64_t recorded, std::uint64_t found);

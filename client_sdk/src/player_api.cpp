@@ -60,6 +60,7 @@ orrery_status orrery_player_get_info(const orrery_player* player, orrery_player_
     const protocol::replay::FileHeader& header = p.header();
     orrery_player_info out{};
     out.tick_rate_hz = header.tick_rate_hz;
+    out.first_tick = header.first_tick;
     out.last_tick = p.last_tick();
     out.tick = p.tick();
     out.engine_version = header.engine_version;

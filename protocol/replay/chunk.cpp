@@ -22,9 +22,16 @@ void store_u64(std::uint64_t value, std::uint8_t* out) {
     for (int i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(value >> (8 * i));
 }
 
-bool known(std::uint8_t kind) {
-    return kind >= static_cast<std::uint8_t>(ChunkKind::file_header) &&
-           kind <= static_cast<std::uint8_t>(ChunkKind::end);
+bool known(ChunkKind kind, std::uint16_t format) {
+    if (kind >= ChunkKind::file_header && kind <= ChunkKind::end) return true;
+    return format > 1 && (kind == ChunkKind::ticks || is_ancillary(kind));
+}
+
+bool allowed_number(const ChunkHeader& header) {
+    if (header.format == 1) return header.number == 0;  // the upper half of its length
+    if (header.kind == ChunkKind::ticks) return header.number >= 1 && header.number <= kMaxTicksPerChunk;
+    if (header.kind == ChunkKind::keyframe) return header.number < kMaxKeyframeParts;
+    return header.number == 0 || header.kind > kLastAncillaryKind;
 }
 
 }  // namespace
@@ -36,7 +43,7 @@ HeaderBytes encode_header(const ChunkHeader& header) {
     bytes[5] = static_cast<std::uint8_t>(header.format >> 8);
     bytes[6] = static_cast<std::uint8_t>(header.kind);
     bytes[7] = header.flags;
-    store_u64(header.length, bytes.data() + 8);
+    store_u64(header.length | std::uint64_t{header.number} << 32, bytes.data() + 8);
     store_u64(header.sequence, bytes.data() + kSequenceOffset);
     store_u64(XXH3_64bits(bytes.data(), kHeaderCheckedBytes), bytes.data() + kHeaderCheckedBytes);
     return bytes;
@@ -74,12 +81,13 @@ ReadStatus ChunkReader::stop(ReadStatus status, std::uint64_t offset, const char
 ReadStatus ChunkReader::next(Chunk& chunk) {
     if (status_ != ReadStatus::chunk) return status_;
     ChunkHeader header;
-    HeaderBytes bytes;
+    HeaderBytes bytes{};
     if (read_header(header, bytes) != ReadStatus::chunk) return status_;
     Chain chain;
     if (read_payload(header, bytes, chain) != ReadStatus::chunk) return status_;
 
     chunk.kind = header.kind;
+    chunk.number = header.number;
     chunk.offset = position_.offset;
     chunk.chain_before = position_.chain;
     chunk.payload = stored_;
@@ -91,10 +99,9 @@ ReadStatus ChunkReader::next(Chunk& chunk) {
     return ReadStatus::chunk;
 }
 
-ReadStatus ChunkReader::skip(ChunkKind& kind) {
+ReadStatus ChunkReader::skip(ChunkHeader& header) {
     if (status_ != ReadStatus::chunk) return status_;
-    ChunkHeader header;
-    HeaderBytes bytes;
+    HeaderBytes bytes{};
     if (read_header(header, bytes) != ReadStatus::chunk) return status_;
     const std::uint64_t left = source_.size() - position_.offset - kHeaderBytes;
     if (left < header.length || left - header.length < kTrailerBytes)
@@ -102,15 +109,15 @@ ReadStatus ChunkReader::skip(ChunkKind& kind) {
     Chain chain;
     if (!source_.read(position_.offset + kHeaderBytes + header.length + kTrailerBytes - kChainBytes, chain))
         return stop(ReadStatus::unreadable, position_.offset, kUnreadablePlace);
-    kind = header.kind;
     advance(header, chain);
     return ReadStatus::chunk;
 }
 
 void ChunkReader::advance(const ChunkHeader& header, const Chain& chain) {
-    position_.offset += kHeaderBytes + header.length + kTrailerBytes;
+    position_.offset += std::uint64_t{kHeaderBytes} + header.length + kTrailerBytes;
     position_.sequence += 1;
     position_.chain = chain;
+    position_.format = header.format;
     position_.ended = header.kind == ChunkKind::end;
 }
 
@@ -132,28 +139,27 @@ ReadStatus ChunkReader::read_header(ChunkHeader& header, HeaderBytes& bytes) {
 
 // Checks the first `have` bytes of a header as far as they go; `header` is filled if all are there.
 ReadStatus ChunkReader::check_header(const HeaderBytes& bytes, std::size_t have, ChunkHeader& header) {
-    const std::uint64_t offset = position_.offset;
-    const auto corrupt = [&](const char* message) { return stop(ReadStatus::corrupt, offset, message); };
-
+    const auto corrupt = [&](const char* message) { return stop(ReadStatus::corrupt, position_.offset, message); };
+    ByteReader fields(std::span<const std::uint8_t>(bytes).subspan(4));
     ChunkHeader expected;
+    expected.format = fields.u16();
+    const std::uint16_t stated = expected.format;
+    if (position_.format != 0)
+        expected.format = position_.format;
+    else if (have < 6 || stated < kOldestFormat || stated > kFormatVersion)
+        expected.format = have == 5 && bytes[4] == kOldestFormat ? kOldestFormat : kFormatVersion;
+    expected.kind = static_cast<ChunkKind>(fields.u8());
+    expected.flags = fields.u8();
+    expected.length = fields.u32();
+    expected.number = fields.u32();
     expected.sequence = position_.sequence;
-    if (have > 6) expected.kind = static_cast<ChunkKind>(bytes[6]);
-    if (have > 7) expected.flags = bytes[7];
-    for (std::size_t i = 0; i < 8 && 8 + i < have; ++i) expected.length |= std::uint64_t{bytes[8 + i]} << (8 * i);
 
-    // A whole header of another format is not damage: its checksum holds.
-    if (have == kHeaderBytes &&
-        load_u64(bytes.data() + kHeaderCheckedBytes) == XXH3_64bits(bytes.data(), kHeaderCheckedBytes)) {
-        const auto format = static_cast<std::uint16_t>(bytes[4] | bytes[5] << 8);
-        if (std::equal(bytes.begin(), bytes.begin() + 4, encode_header(expected).begin()) && format != kFormatVersion) {
-            stop(ReadStatus::unreadable, offset, "");
-            error_.code = ErrorCode::version_mismatch;
-            error_.message = "replay format " + std::to_string(format) + ", this program reads format " +
-                             std::to_string(kFormatVersion) + ": use the version that recorded it";
-            return status_;
-        }
-    }
     const HeaderBytes good = encode_header(expected);
+    // A whole header of another format is not damage: its checksum holds.
+    if (have == kHeaderBytes && (stated < kOldestFormat || stated > kFormatVersion) &&
+        std::equal(bytes.begin(), bytes.begin() + 4, good.begin()) &&
+        load_u64(bytes.data() + kHeaderCheckedBytes) == XXH3_64bits(bytes.data(), kHeaderCheckedBytes))
+        return refuse_format(stated);
     for (std::size_t i = 0; i < have; ++i) {
         if (bytes[i] == good[i]) continue;
         if (i < 4)
@@ -166,14 +172,32 @@ ReadStatus ChunkReader::check_header(const HeaderBytes& bytes, std::size_t have,
             return corrupt("a chunk is out of sequence: one is missing, doubled or moved; use an undamaged copy");
         return corrupt("a chunk header's checksum is wrong; use an undamaged copy");
     }
-    if (have > 6 && !known(bytes[6])) return corrupt("a chunk is of an unknown kind; use an undamaged copy");
-    if (have > 6 && (expected.kind == ChunkKind::file_header) != (position_.sequence == 0))
-        return corrupt("the file header is not the first chunk, or not the only one; use an undamaged copy");
-    if (have > 7 && (expected.flags & ~kKnownFlags))
-        return corrupt("a chunk header has unknown flags; use an undamaged copy");
-    if (expected.length > max_payload_bytes(expected.kind))
-        return corrupt("a chunk header announces more bytes than a chunk of its kind may have; use an undamaged copy");
     header = expected;
+    return check_fields(header, have);
+}
+
+ReadStatus ChunkReader::refuse_format(std::uint16_t format) {
+    stop(ReadStatus::unreadable, position_.offset, "");
+    error_.code = ErrorCode::version_mismatch;
+    error_.message = "replay format " + std::to_string(format) + ", this program reads formats " +
+                     std::to_string(kOldestFormat) + " to " + std::to_string(kFormatVersion) +
+                     ": use the version that recorded it";
+    return status_;
+}
+
+// Of the fields that the first `have` bytes hold.
+ReadStatus ChunkReader::check_fields(const ChunkHeader& header, std::size_t have) {
+    const auto corrupt = [&](const char* message) { return stop(ReadStatus::corrupt, position_.offset, message); };
+    if (have > 6 && !known(header.kind, header.format))
+        return corrupt("a chunk is of an unknown kind; use an undamaged copy");
+    if (have > 6 && (header.kind == ChunkKind::file_header) != (position_.sequence == 0))
+        return corrupt("the file header is not the first chunk, or not the only one; use an undamaged copy");
+    if (have > 7 && (header.flags & ~kKnownFlags))
+        return corrupt("a chunk header has unknown flags; use an undamaged copy");
+    if (have > 11 && header.length > max_payload_bytes(header.kind))
+        return corrupt("a chunk header announces more bytes than a chunk of its kind may have; use an undamaged copy");
+    if (have > 15 && !allowed_number(header))
+        return corrupt("a chunk header has a number that its kind cannot have; use an undamaged copy");
     return ReadStatus::chunk;
 }
 

@@ -42,13 +42,14 @@ class MemorySource final : public Source {
 
 class ChunkWriter {
   public:
-    ChunkWriter();
+    explicit ChunkWriter(std::uint16_t format = kFormatVersion);
     ~ChunkWriter();
     ChunkWriter(const ChunkWriter&) = delete;
     ChunkWriter& operator=(const ChunkWriter&) = delete;
 
     // Appends one whole chunk to `out`. A payload above max_payload_bytes(kind) is an error and changes nothing.
-    Result<Ok> append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out);
+    Result<Ok> append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out,
+                      std::uint32_t number = 0);
 
     const Chain& chain() const { return chain_; }
     std::uint64_t sequence() const { return sequence_; }  // of the next chunk
@@ -57,6 +58,7 @@ class ChunkWriter {
     bool compress(ChunkKind kind, std::span<const std::uint8_t> payload);
 
     ZSTD_CCtx_s* zstd_;
+    std::uint16_t format_;
     std::vector<std::uint8_t> compressed_;
     Chain chain_{};
     std::uint64_t sequence_ = 0;
@@ -76,11 +78,13 @@ struct Position {
     std::uint64_t offset = 0;
     std::uint64_t sequence = 0;
     Chain chain{};
-    bool ended = false;  // END was read
+    std::uint16_t format = 0;  // of the file; 0: no chunk was read
+    bool ended = false;        // END was read
 };
 
 struct Chunk {
     ChunkKind kind = ChunkKind::tick;
+    std::uint32_t number = 0;  // of its header
     std::uint64_t offset = 0;  // of its header in the file
     Chain chain_before{};
     std::span<const std::uint8_t> payload;  // decompressed; valid until the next call
@@ -95,7 +99,7 @@ class ChunkReader {
     // After any status other than `chunk`, every call returns that status again.
     ReadStatus next(Chunk& chunk);
     // As next(), but reads the chunk's header and chain hash alone: nothing of the payload is checked.
-    ReadStatus skip(ChunkKind& kind);
+    ReadStatus skip(ChunkHeader& header);
 
     const Position& position() const { return position_; }  // after the last chunk that was read
     const Error& error() const { return error_; }           // torn, corrupt, unreadable
@@ -105,6 +109,8 @@ class ChunkReader {
     ReadStatus stop(ReadStatus status, std::uint64_t offset, const char* message);
     ReadStatus read_header(ChunkHeader& header, HeaderBytes& bytes);
     ReadStatus check_header(const HeaderBytes& bytes, std::size_t have, ChunkHeader& header);
+    ReadStatus check_fields(const ChunkHeader& header, std::size_t have);
+    ReadStatus refuse_format(std::uint16_t format);
     ReadStatus read_payload(const ChunkHeader& header, const HeaderBytes& bytes, Chain& chain);
     ReadStatus decompress(ChunkKind kind);
     void advance(const ChunkHeader& header, const Chain& chain);

@@ -13,7 +13,7 @@ constexpr int kZstdLevel = 3;
 
 }  // namespace
 
-ChunkWriter::ChunkWriter() : zstd_(ZSTD_createCCtx()) {
+ChunkWriter::ChunkWriter(std::uint16_t format) : zstd_(ZSTD_createCCtx()), format_(format) {
     if (!zstd_) std::abort();  // out of memory
     begin_chains();
 }
@@ -29,18 +29,19 @@ bool ChunkWriter::compress(ChunkKind kind, std::span<const std::uint8_t> payload
     return true;
 }
 
-Result<Ok> ChunkWriter::append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out) {
+Result<Ok> ChunkWriter::append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out,
+                               std::uint32_t number) {
     if (payload.size() > max_payload_bytes(kind))
         return Error{ErrorCode::limit_reached, "replay chunk " + std::to_string(sequence_),
                      std::to_string(payload.size()) + " bytes are too many for a chunk, which has at most " +
                          std::to_string(max_payload_bytes(kind)) +
                          (max_payload_bytes(kind) == kMaxTickBytes ? " (kMaxTickBytes)" : " (kMaxPayloadBytes)")};
-    ChunkHeader header{.kind = kind, .sequence = sequence_};
+    ChunkHeader header{.format = format_, .kind = kind, .number = number, .sequence = sequence_};
     if (compress(kind, payload)) {
         header.flags = kFlagZstd;
         payload = compressed_;
     }
-    header.length = payload.size();
+    header.length = static_cast<std::uint32_t>(payload.size());
     const HeaderBytes bytes = encode_header(header);
     chain_ = next_chain(chain_, bytes, payload);
     ++sequence_;

@@ -272,4 +272,20 @@ bool is_canonical(std::span<const Command> commands) {
     return std::is_sorted(commands.begin(), commands.end(), before);
 }
 
+void encode_commands(std::span<const sim::Command> commands, ByteWriter& out) {
+    out.varint(commands.size());
+    for (const sim::Command& command : commands) encode_command(command, out);
+}
+
+const char* decode_commands(ByteReader& in, std::vector<sim::Command>& out) {
+    const std::uint64_t count = in.varint(sim::kMaxCommandsPerTick);
+    out.clear();
+    if (!in.ok()) return "it is cut off or not in its shortest form";
+    if (count > in.remaining() / kMinCommandBytes) return "it announces more commands than it has";
+    out.resize(static_cast<std::size_t>(count));
+    for (sim::Command& command : out)
+        if (const char* wrong = decode_command(in, command)) return wrong;
+    return is_canonical(out) ? nullptr : "its commands are not in canonical order";
+}
+
 }  // namespace orrery::protocol::replay

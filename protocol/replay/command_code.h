@@ -19,6 +19,10 @@ void encode_command(const sim::Command& command, ByteWriter& out);
 // Null if `out` was filled; otherwise the text of the error.
 const char* decode_command(ByteReader& in, sim::Command& out);
 
+// The commands of a tick: their number as varint, then each, in canonical order. Null: as of decode_command().
+void encode_commands(std::span<const sim::Command> commands, ByteWriter& out);
+const char* decode_commands(ByteReader& in, std::vector<sim::Command>& out);
+
 // The order in which a tick applies commands: leaves and joins by slot, director commands by sequence, controls by
 // slot. Equal keys keep the order given. Records store commands in this order.
 void sort_canonically(std::vector<sim::Command>& commands);

@@ -9,11 +9,12 @@
 namespace orrery::protocol::replay {
 
 Result<std::shared_ptr<const sim::Definition>> recorded_definition(const FileHeader& header, const SceneLoader& load) {
+    const std::string version = std::to_string(header.engine_version);
     if (header.engine_version != sim::kEngineVersion)
         return Error{ErrorCode::version_mismatch, "file header",
-                     "recorded by engine version " + std::to_string(header.engine_version) +
-                         ", this is engine version " + std::to_string(sim::kEngineVersion) +
-                         ": verify it with the version that recorded it"};
+                     "recorded by engine version " + version + ", this is engine version " +
+                         std::to_string(sim::kEngineVersion) +
+                         ": verify it with the version that recorded it, the image orrery:" + version};
     if (header.leaves != sim::kSubsystemCount)
         return Error{ErrorCode::corrupt, "file header",
                      "its hash trees have another number of leaves than this engine's: verify it with the version that "
@@ -35,6 +36,10 @@ Result<sim::WorldDef> load_recorded_scene(const FileHeader& header, std::uint64_
         return Error{ErrorCode::corrupt, "file header",
                      "the recorded scene has another hash than the file header states; use an undamaged copy"};
     return std::move(scene->world);
+}
+
+bool agrees(const sim::HashTree& found, const TickRecord& record) {
+    return record.has_leaves ? found == record.hash : found.root == record.hash.root;
 }
 
 std::optional<sim::Subsystem> differing_leaf(const sim::HashTree& a, const sim::HashTree& b) {

@@ -22,6 +22,9 @@ Result<std::shared_ptr<const sim::Definition>> recorded_definition(const FileHea
 // A SceneLoader of the scene in the header, which may have so many bodies.
 Result<sim::WorldDef> load_recorded_scene(const FileHeader& header, std::uint64_t max_bodies);
 
+// Whether the state with these hashes is that of the record, as far as it has them: the root, and the leaves.
+bool agrees(const sim::HashTree& found, const TickRecord& record);
+
 // The first part of the state whose hashes differ; nothing, and "root": only those of the whole do.
 std::optional<sim::Subsystem> differing_leaf(const sim::HashTree& a, const sim::HashTree& b);
 std::string_view differing_part(const sim::HashTree& a, const sim::HashTree& b);

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <memory>
 
+#include "protocol/replay/sign.h"
+
 namespace orrery::protocol::replay {
 
 namespace {
@@ -17,6 +19,7 @@ struct Stretch {
     std::uint64_t equal_until = 0;       // the last tick that agreed
     std::optional<std::uint64_t> divergent_tick;
     std::string subsystem;
+    std::optional<std::uint64_t> subsystem_tick;
     std::optional<Error> error;  // the stretch could not be simulated at all
 };
 
@@ -35,6 +38,18 @@ void diverge(Run& run, Stretch& stretch, std::uint64_t tick, std::string subsyst
     std::uint64_t known = run.first_bad.load();
     while (tick < known && !run.first_bad.compare_exchange_weak(known, tick)) {
     }
+}
+
+// At the reader's tick, which differs. Its parts may be recorded at a later tick alone.
+void diverge_from_record(Run& run, Stretch& stretch, ReplayReader& reader, World& world) {
+    const std::uint64_t tick = reader.tick().tick;
+    while (!reader.tick().has_leaves) {
+        if (reader.next() != ReplayReader::Kind::tick ||
+            world.step(reader.tick().commands, run.executor) != sim::StepStatus::ok)
+            return diverge(run, stretch, tick, "root");
+    }
+    stretch.subsystem_tick = reader.tick().tick;
+    diverge(run, stretch, tick, std::string(differing_part(world.hash(), reader.tick().hash)));
 }
 
 // True if the keyframe agrees with the world.
@@ -64,9 +79,7 @@ void follow(Run& run, Stretch& stretch, ReplayReader& reader, World& world) {
             stretch.error = sim::step_error(status, record.tick);
             return;
         }
-        const sim::HashTree hash = world.hash();
-        if (hash != record.hash)
-            return diverge(run, stretch, record.tick, std::string(differing_part(hash, record.hash)));
+        if (!agrees(world.hash(), record)) return diverge_from_record(run, stretch, reader, world);
         stretch.equal_until = record.tick;
     }
 }
@@ -120,6 +133,7 @@ void conclude(Run& run, VerifyReport& report) {
         report.verdict = Verdict::diverged;
         report.first_divergent_tick = stretch.divergent_tick;
         report.subsystem = stretch.subsystem;
+        report.subsystem_tick = stretch.subsystem_tick;
         return;
     }
 }
@@ -134,6 +148,18 @@ void run_all(Run& run) {
         verify_stretch(shared, shared.stretches[index]);
     };
     run.options.stretches->run(static_cast<std::uint32_t>(run.stretches.size()), task, &run);
+}
+
+// Says of the first signature that is not valid where it is.
+bool signatures_hold(const Survey& seen, VerifyReport& report) {
+    for (const SignedPlace& place : seen.signs) {
+        if (is_valid(place.record, seen.header.run, place.before)) continue;
+        report.corrupt_at_byte = place.offset;
+        report.error = Error{ErrorCode::corrupt, "byte " + std::to_string(place.offset),
+                             "a signature is not of this recording up to here; use an undamaged copy"};
+        return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -158,7 +184,8 @@ VerifyReport verify(const Source& source, const VerifyOptions& options) {
     report.error = seen.error;
     if (seen.status == ReadStatus::corrupt) report.corrupt_at_byte = seen.error_offset;
     if (seen.has_header) report.header = seen.header;
-    if (!seen.usable()) return report;
+    report.ancillary = seen.ancillary;
+    if (!seen.usable() || !signatures_hold(seen, report)) return report;
     if (seen.status == ReadStatus::open)
         report.error =
             Error{ErrorCode::corrupt, "byte " + std::to_string(source.size()), "the recording was not closed"};
@@ -171,7 +198,9 @@ VerifyReport verify(const Source& source, const VerifyOptions& options) {
     Run run{source, options, *made, options.stretches ? nullptr : options.executor,
             cut(seen, options.stretches != nullptr)};
     run_all(run);
+    report.ticks = seen.header.first_tick;
     conclude(run, report);
+    report.ticks -= seen.header.first_tick;
     return report;
 }
 

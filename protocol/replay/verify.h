@@ -26,11 +26,15 @@ std::string_view verdict_name(Verdict verdict);  // "same", "diverged", "unreada
 
 struct VerifyReport {
     Verdict verdict = Verdict::unreadable;
-    std::uint64_t ticks = 0;  // ticks that were re-simulated and equal, from the start
+    std::uint64_t ticks = 0;  // number of ticks that were re-simulated and equal, from the start
     bool complete = false;    // closed by an END that agrees
     std::optional<std::uint64_t> corrupt_at_byte;
     std::optional<std::uint64_t> first_divergent_tick;
     std::string subsystem;  // the first leaf that differs; "keyframe" or "root" if only that differs
+    // The tick at which the subsystem differs: a later one than the first divergent tick if that has no leaves, which
+    // TICKS have for their last tick alone. "root" then: the leaves were equal again.
+    std::optional<std::uint64_t> subsystem_tick;
+    AncillaryCounts ancillary;  // chunks of the file
     // unreadable: the reason, with code unsupported_target if this machine lacks the target. same but not complete: how
     // the file ends.
     Error error;
@@ -38,8 +42,9 @@ struct VerifyReport {
     sim::Target target = sim::Target::automatic;  // the target that was used
 };
 
-// A file that fails any check of its bytes is unreadable, and no part of it is simulated. Of a torn or open file all
-// complete ticks are simulated.
+// A file that fails any check of its bytes is unreadable, and no part of it is simulated: a signature that is not valid
+// is such a check, whosever it is. Of a torn or open file all complete ticks are simulated. A recording that was cut
+// proves its ticks from its first keyframe on, not the keyframe.
 VerifyReport verify(const Source& source, const VerifyOptions& options);
 
 }  // namespace orrery::protocol::replay

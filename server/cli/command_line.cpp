@@ -70,15 +70,6 @@ std::optional<sim::Target> parse_target(const std::string& name, int& exit) {
     return std::nullopt;
 }
 
-std::string cpu_name() {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);) {
-        const std::size_t colon = line.find(": ");
-        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-    }
-    return "unknown";
-}
-
 std::string hex16(std::uint64_t value) {
     char text[17];
     std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));

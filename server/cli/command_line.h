@@ -42,7 +42,6 @@ int exit_code_of(const Error& error);
 // Reads a --target argument. If the target is not available, `exit` gets the exit code.
 std::optional<sim::Target> parse_target(const std::string& name, int& exit);
 
-std::string cpu_name();  // of this machine, as the system calls it
 std::string hex16(std::uint64_t value);
 
 }  // namespace orrery::server

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "protocol/session/key_frame.h"
+#include "server/base/build_info.h"
 #include "server/base/json_line.h"
 #include "server/cli/command_line.h"
 #include "server/room/rig_module.h"

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/base/build_info.h"
 #include "server/cli/bench.h"
 #include "server/cli/check.h"
 #include "server/cli/command_line.h"
@@ -72,6 +73,7 @@ int main(int argc, char** argv) {
         std::printf("%s\n", orrery::server::version_text().c_str());
         return check_stdout(orrery::server::kExitGood);
     }
+    orrery::server::set_build_commit(orrery::server::commit_text());
     for (const Subcommand& subcommand : kSubcommands) {
         if (arguments[0] != subcommand.name) continue;
         try {

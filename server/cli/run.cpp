@@ -10,6 +10,7 @@
 
 #include "protocol/scene/bounds.h"
 #include "protocol/scene/command_script.h"
+#include "server/base/build_info.h"
 #include "server/base/json_line.h"
 #include "server/base/left_out.h"
 #include "server/base/scene_file.h"
@@ -88,7 +89,7 @@ class TickWriter {
   public:
     TickWriter(const RunOptions& options, const protocol::SharedScene& scene) : options_(options), scene_(scene) {}
 
-    Result<Ok> open() {
+    Result<Ok> open(sim::Target target) {
         if (!options_.hash_tree.empty()) {
             tree_file_.reset(std::fopen(options_.hash_tree.c_str(), "w"));
             if (!tree_file_)
@@ -98,6 +99,7 @@ class TickWriter {
         RecorderSettings settings;
         settings.directory = options_.record;
         settings.room = "run";
+        settings.about = about_build(target);
         Result<std::unique_ptr<Recorder>> recorder = Recorder::open(
             settings, {scene_.name, scene_.binary, scene_.scene_hash, scene_.definition->def().tick_rate_hz});
         if (!recorder) return recorder.error();
@@ -214,7 +216,7 @@ int run_scene(const RunOptions& options, sim::Target target, const protocol::Sha
     Incidents incidents(options.scene, script ? &*script : nullptr, options.commands);
     if (const Result<Ok> found = writer.find_bodies(**world, script ? &*script : nullptr); !found)
         return complain(found.error(), kExitInput);
-    if (const Result<Ok> opened = writer.open(); !opened) return complain(opened.error(), kExitMachine);
+    if (const Result<Ok> opened = writer.open(target); !opened) return complain(opened.error(), kExitMachine);
 
     protocol::BoundsWatch bounds(scene.bounds, **world);
     SimulateSettings settings;

@@ -14,7 +14,7 @@ namespace orrery::server {
 namespace {
 
 struct Texts {  // options that are not fields of the configuration as they are
-    std::string target = "auto", serve_scene = "on";
+    std::string target = "auto", serve_scene = "on", replay_ids = "on";
     std::vector<std::string> events;
     float hit_impulse = 1.0f;  // N s
 };
@@ -98,6 +98,10 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
         ->capture_default_str();
     add_jacobi_option(app, config.jacobi);
     app.add_option("--record", config.record, "folder for replays")->capture_default_str();
+    app.add_option("--replay-ids", texts.replay_ids,
+                   "client ids in the replay: on, off, or hashed with the key of --key-file")
+        ->check(CLI::IsMember({"on", "off", "hashed"}))
+        ->capture_default_str();
     app.add_option("--max-bodies", config.max_bodies, "largest number of bodies of the scene")
         ->check(whole_number(1, sim::kMaxBodies))
         ->capture_default_str();
@@ -125,6 +129,10 @@ int serve_command(const std::vector<std::string>& arguments) {
     config.target = *parsed;
     config.events = event_rule(texts);
     config.serve_scene = texts.serve_scene == "on";
+    using protocol::replay::IdForm;
+    config.replay_ids = texts.replay_ids == "on"    ? IdForm::plain
+                        : texts.replay_ids == "off" ? IdForm::none
+                                                    : IdForm::hashed;
     return serve(config);
 }
 

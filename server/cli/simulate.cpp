@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "server/base/build_info.h"
 #include "server/base/json_line.h"
 #include "server/cli/command_line.h"
 #include "server/room/rejections.h"

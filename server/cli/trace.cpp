@@ -285,7 +285,7 @@ int trace_from(const TraceOptions& options, const protocol::replay::Source& sour
         const protocol::replay::TickRecord& record = reader.tick();
         if (const sim::StepStatus status = world.step(record.commands, executor); status != sim::StepStatus::ok)
             return complain(options.replay + ": " + sim::step_error(status, record.tick).to_string(), kExitInput);
-        if (world.hash() != record.hash) {
+        if (!protocol::replay::agrees(world.hash(), record)) {
             divergence = Error{ErrorCode::corrupt, "tick " + std::to_string(record.tick),
                                "the simulation differs from the recording from here on (see orrery verify)"};
             return finish(options, record.tick - 1, divergence, {});

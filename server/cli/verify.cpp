@@ -28,6 +28,24 @@ std::string decimal(double value, int digits) {
 
 bool proved(const VerifyReport& report) { return report.verdict != Verdict::unreadable; }
 
+// " at tick 31 in joints", and how the subsystem is known if that tick's hashes do not say it.
+std::string divergence_text(const VerifyReport& report) {
+    const std::uint64_t tick = *report.first_divergent_tick;
+    std::string text = " at tick " + std::to_string(tick) + " in " + report.subsystem;
+    if (!report.subsystem_tick || *report.subsystem_tick == tick) return text;
+    const std::string later = std::to_string(*report.subsystem_tick);
+    return report.subsystem == "root" ? " at tick " + std::to_string(tick) + " (the subsystem is not known: at tick " +
+                                            later + ", the next with a hash of each, all are equal)"
+                                      : text + " (by tick " + later + ", the next with a hash of each subsystem)";
+}
+
+JsonLine counts_of(const protocol::replay::AncillaryCounts& counts) {
+    JsonLine line;
+    line.number("players", counts.players).number("resumes", counts.resumes).number("hosts", counts.hosts);
+    line.number("notes", counts.notes).number("signs", counts.signs).number("unknown", counts.unknown);
+    return line;
+}
+
 }  // namespace
 
 VerifiedReplay verify_replay(const std::string& path, const VerifySettings& settings) {
@@ -77,12 +95,15 @@ std::string verify_text(const VerifiedReplay& replay, const VerifySettings& sett
     std::string text = replay.path + ": " + std::string(verdict_name(report.verdict));
     if (!proved(report)) return text + ": " + report.error.to_string() + "\n";
 
-    if (report.verdict == Verdict::diverged)
-        text += " at tick " + std::to_string(*report.first_divergent_tick) + " in " + report.subsystem;
+    if (report.verdict == Verdict::diverged) text += divergence_text(report);
     const double seconds = static_cast<double>(report.ticks) / static_cast<double>(report.header.tick_rate_hz);
     text += ": " + std::to_string(report.ticks) + " ticks (" + decimal(seconds, 1) + " s) re-simulated and equal, at " +
             decimal(replay.realtime_factor, 1) + " x real time, target " + std::string(target_name(report.target)) +
-            ", threads " + std::to_string(std::max(settings.threads, settings.parallel)) + "\n";
+            ", threads " + std::to_string(std::max(settings.threads, settings.parallel));
+    if (report.header.first_tick > 0) text += ", from the keyframe of tick " + std::to_string(report.header.first_tick);
+    if (report.ancillary.unknown > 0)
+        text += ", " + std::to_string(report.ancillary.unknown) + " chunks of kinds that this version does not know";
+    text += "\n";
     if (!report.complete) text += replay.path + ": not complete: " + report.error.to_string() + "\n";
     return text;
 }
@@ -101,6 +122,8 @@ std::string verify_json(const VerifiedReplay& replay, const VerifySettings& sett
     report.subsystem.empty() ? line.number("subsystem", null) : line.text("subsystem", report.subsystem);
     line.number("realtime_factor", replay.realtime_factor > 0.0 ? std::optional(replay.realtime_factor) : null);
     line.text("target", target_name(report.target)).number("threads", std::max(settings.threads, settings.parallel));
+    count(line, "subsystem_tick", report.subsystem_tick);
+    line.number("first_tick", report.header.first_tick).object("ancillary", counts_of(report.ancillary));
     if (!report.error.message.empty()) line.text("error", report.error.to_string());
     return line.str() + "\n";
 }

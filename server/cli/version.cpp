@@ -10,4 +10,9 @@ std::string version_text() {
            ", commit " ORRERY_COMMIT;
 }
 
+std::string commit_text() {
+    const std::string commit = ORRERY_COMMIT;
+    return commit == "unknown" ? std::string() : commit;
+}
+
 }  // namespace orrery::server

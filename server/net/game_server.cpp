@@ -13,6 +13,7 @@
 #include "server/base/json_line.h"
 #include "server/base/left_out.h"
 #include "server/base/scene_file.h"
+#include "server/net/about_recording.h"
 #include "server/net/hands.h"
 #include "server/net/key_file.h"
 #include "server/net/line_output.h"
@@ -178,6 +179,9 @@ Result<Ok> check(const GameServerConfig& config) {
         return config_error("events.least_hit_impulse (--hit-impulse)", "is not 0 N s or more");
     if (!(config.status_every_s >= 0.0 && config.status_every_s <= kMaxStatusEvery_s))
         return config_error("status_every_s (--status-every-s)", "is not from 0 to 3600 s (kMaxStatusEvery_s)");
+    if (config.rules.size() > protocol::replay::kMaxValueBytes ||
+        config.rules_version.size() > protocol::replay::kMaxValueBytes)
+        return config_error("rules, rules_version", "have more than 1024 bytes (kMaxValueBytes)");
     return config.clock == GameClock::wall ? check_network(config) : Ok{};
 }
 
@@ -218,6 +222,7 @@ struct GameServer::State {
         RecorderSettings settings;
         settings.directory = config.record;
         settings.room = config.room;
+        settings.about = about_recording(config, scene.definition->def().tick_rate_hz);
         Result<std::unique_ptr<Recorder>> recorder = Recorder::open(
             settings, {scene.name, scene.binary, scene.scene_hash, scene.definition->def().tick_rate_hz});
         if (recorder) replay = (*recorder)->path();
@@ -301,6 +306,8 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     config.events = s.config.events;
     config.serve_scene = s.config.serve_scene;
     config.allow_mirror = s.config.allow_mirror;
+    config.replay_ids = s.config.replay_ids;
+    config.replay_id_secret = *key;
     const Address token_address = config.netcode.public_addresses[0];
     if (s.network && s.config.http) {
         const Result<Ok> serving = s.serve_web(*key, token_address, *scene);

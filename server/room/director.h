@@ -70,7 +70,8 @@ struct ClientMessage {
     protocol::Bytes bytes;              // valid during the call
 };
 
-// Why a client gave up its seat.
+// Why a client gave up its seat. Recordings have the numbers: append only, and raise kLastLeaveReason
+// (protocol/replay/ancillary.h).
 enum class LeaveReason : std::uint8_t {
     left,     // the client disconnected
     lost,     // the client fell silent, and did not come back while its seat was held

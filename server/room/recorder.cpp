@@ -11,6 +11,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include "protocol/netcode/crypto.h"
+
 namespace orrery::server {
 
 namespace {
@@ -66,6 +68,9 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderSettings& setting
     header.tick_rate_hz = scene.tick_rate_hz;
     header.scene_name = scene.name;
     header.room = settings.room;
+    protocol::SystemRandom().fill(header.run);
+    header.about = settings.about;
+    protocol::replay::sort_pairs(header.about);
     header.scene.assign(scene.binary.begin(), scene.binary.end());
 
     const std::string stem =

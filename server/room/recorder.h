@@ -28,6 +28,7 @@ struct RecorderSettings {
     std::string room = "main";
     std::uint64_t start_unix_s = 0;                    // 0: now
     double keyframe_interval_s = kKeyframeInterval_s;  // s
+    std::vector<protocol::replay::KeyValue> about{};   // of the program and the room; in any order
 };
 
 struct RecordedScene {  // the effective scene (see protocol/scene/scene.h)
@@ -53,9 +54,16 @@ class Recorder {
 
     // True once in every keyframe interval, after the tick whose World::save() is then due for append_keyframe().
     bool keyframe_due() const { return next_keyframe_ <= writer_.ticks(); }
-    // Checks that the file was not deleted. A state above 64 MiB is an error (limit_reached) that does not end the
+    // Checks that the file was not deleted. A state above 1 GiB is an error (limit_reached) that does not end the
     // recording: it goes on without this keyframe.
     Result<Ok> append_keyframe(std::span<const std::uint8_t> state);
+
+    // Appends an ancillary record of protocol/replay/ancillary.h behind the last tick. One that is too long is an error
+    // (limit_reached) that does not end the recording.
+    template <class Record>
+    Result<Ok> append(const Record& record) {
+        return failed_ ? Result<Ok>(failure_) : write(writer_.add(record));
+    }
 
     // Writes the end record and waits until the file is on the disk.
     Result<Ok> close();

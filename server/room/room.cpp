@@ -73,6 +73,8 @@ Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const Share
     for (auto& links : room->client_of_link_) links.assign(room->clients_.size(), kNoClient);
     room->describe(scene);
     room->event_rule_ = config.events;
+    room->replay_ids_ = config.replay_ids;
+    room->replay_id_secret_ = config.replay_id_secret;
     if (config.serve_scene) room->description_.serve_scene(scene.binary);
     room->description_.hello.allow_mirror = config.allow_mirror;
     if (!fits(room->description_.vocabulary)) {
@@ -172,6 +174,7 @@ void Room::gather_joins() {
             seats_[slot].in_world = true;
         }
         client->announced = true;
+        record_player(slot, client->id, client->returned ? replay::PlayerChange::returned : replay::PlayerChange::came);
         if (director_) director_->joined(slot, client->id, client->returned);
     }
 }
@@ -259,26 +262,6 @@ void Room::quantise() {
         (*kept)->follow(quantised_);
         if (!(*kept)->serves(quantised_.tick(), description_.hello.tick_rate_hz)) kept->reset();
     }
-}
-
-void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
-    if (!recorder_) return;
-    Result<Ok> written = recorder_->append_tick(world_->tick(), commands_, hash, slipped_ns);
-    if (written && recorder_->keyframe_due()) {
-        saved_.clear();
-        world_->save(saved_);
-        written = recorder_->append_keyframe(saved_);
-        // A state too large for a keyframe leaves the recording sound.
-        if (!written && written.error().code == ErrorCode::limit_reached) written = Ok{};
-    }
-    if (written) {
-        stats_.last_recorded_tick = recorder_->last_tick_written();
-        return;
-    }
-    if (observer_) observer_->recording_failed(written.error());
-    recorder_.reset();
-    recording_error_ = written.error();
-    stats_.recording_failed = true;
 }
 
 RoomStats Room::stats() const {

@@ -39,6 +39,7 @@ namespace orrery::server {
 
 inline constexpr std::uint32_t kSpawnHeadroom = 65'536;  // body indices that clients expect above those of the scene
 inline constexpr std::uint32_t kMaxPacketsPerClientTick = 64;  // that a client is sent in a tick
+inline constexpr std::uint32_t kMaxNotesPerSecond = 16;        // in a recording, in each second of ticks
 
 // Settings of a room.
 struct RoomConfig {
@@ -53,7 +54,10 @@ struct RoomConfig {
     std::uint32_t token_lifetime_s = 300;
     std::uint32_t history_ticks = 0;  // ticks that a director's queries may look back; see sim::WorldConfig
     protocol::EventRule events;       // which events of the world clients are told
-    bool serve_scene = false;         // clients may have the scene's binary form
+    // How the recording names clients: by their ids, not at all, or by hashes of the ids with this secret.
+    protocol::replay::IdForm replay_ids = protocol::replay::IdForm::plain;
+    protocol::Key replay_id_secret{};
+    bool serve_scene = false;  // clients may have the scene's binary form
     // Clients may mirror the room. They get its scene, the state of its world, and the commands of all players, so that
     // nothing of the world is hidden from them: create() refuses it where `serve_scene` is off.
     bool allow_mirror = false;
@@ -186,6 +190,11 @@ class Room {
     // not know the date before its first tick.
     bool kick(std::uint64_t client_id, std::string_view reason);
 
+    // Notes a text in the recording, behind the last tick: what a game wants to find there again, like a message or a
+    // goal. It has no effect on the world, and verifying does not look at it. At most protocol::replay::kMaxNoteBytes,
+    // kMaxNotesPerSecond. False: it was not noted, since it is too long, too many came, or nothing is recorded.
+    bool note(std::string_view text);
+
     // Sends the board, the messages that wait and a goodbye with `reason` (UTF-8) to all clients, once, and closes the
     // recording. The error, if any, is the one that ended the recording,
     // here or earlier. Afterwards only stats() may be called.
@@ -235,6 +244,9 @@ class Room {
     bool watched() const;
     void quantise();
     void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
+    void record_player(std::uint16_t slot, std::uint64_t client_id, protocol::replay::PlayerChange change,
+                       LeaveReason reason = LeaveReason::left);
+    void end_recording(const Error& error);
     const protocol::KeyFrame& present_key_frame(bool from_scene);
     void update_clients(protocol::TimeNs now);
     void plan(Client& client, protocol::TimeNs now);
@@ -250,6 +262,10 @@ class Room {
     protocol::TimeNs (*clock_)() = nullptr;
     std::unique_ptr<Recorder> recorder_;
     std::optional<Error> recording_error_;
+    protocol::replay::IdForm replay_ids_ = protocol::replay::IdForm::plain;
+    protocol::Key replay_id_secret_{};
+    std::uint64_t notes_second_ = 0;  // in which notes_ came
+    std::uint32_t notes_ = 0;
     std::unique_ptr<protocol::NetcodeServer> netcode_;
     protocol::StreamSink* stream_sink_ = nullptr;
     std::unique_ptr<protocol::StreamServer> streams_;  // null: none

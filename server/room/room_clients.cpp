@@ -202,13 +202,16 @@ void Room::give_seat_up(Client& client, const Departure& how) {
     const std::uint64_t hold = replaced ? std::max<std::uint64_t>(1, hold_seat_ticks_) : hold_seat_ticks_;
     if (!seats_[slot].in_world || !(replaced || (was_lost(how) && hold > 0))) return free_seat(slot, leave_reason(how));
     seats_.hold(slot, world_->tick() + hold);
-    if (director_ && !replaced) director_->lost(slot, client.id);
+    if (replaced) return;
+    record_player(slot, client.id, replay::PlayerChange::lost);
+    if (director_) director_->lost(slot, client.id);
 }
 
 void Room::free_seat(std::uint16_t slot, LeaveReason reason) {
-    const bool played = seats_[slot].in_world;
+    if (!seats_[slot].in_world) return seats_.free(slot);
+    record_player(slot, seats_[slot].client_id, replay::PlayerChange::left, reason);
     seats_.free(slot);
-    if (director_ && played) director_->left(slot, reason);
+    if (director_) director_->left(slot, reason);
 }
 
 void Room::end_holds(std::uint64_t tick) {

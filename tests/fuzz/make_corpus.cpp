@@ -154,18 +154,27 @@ void messages(Folder folder) {
     from_scene(folder, server);
 }
 
+// The forms of replays_fuzz.cpp: 0 a file, 1 and 3 records that the fuzzer makes chunks of, of format 2 and 1.
 void replays(Folder folder) {
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-        const auto file =
-            test::made_up_replay({.seed = seed, .ticks = 3 * seed, .keyframe_every = 3, .closed = seed != 2});
+    const auto add = [&](const Blob& file, std::uint8_t mode) {
         folder.add(0, file);
         Blob records;
         const replay::MemorySource source(file);
         replay::ChunkReader reader(source);
         replay::Chunk chunk;
-        while (reader.next(chunk) == replay::ReadStatus::chunk)
+        while (reader.next(chunk) == replay::ReadStatus::chunk) {
+            records.push_back(static_cast<std::uint8_t>(chunk.number));
             append_stretch(records, static_cast<std::uint8_t>(chunk.kind), chunk.payload);
-        folder.add(1, records);
+        }
+        folder.add(mode, records);
+    };
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        test::MadeUp want{.seed = seed, .ticks = 3 * seed, .keyframe_every = 3, .closed = seed != 2};
+        add(test::in_format_1(test::made_up_replay(want)), 3);
+        want.with_all = true;
+        add(test::made_up_replay(want), 1);
+        want.ticks_per_chunk = 3;
+        add(test::made_up_replay(want), 1);
     }
 }
 

@@ -74,6 +74,7 @@ VerifyReport verified_both_ways(const Bytes& file) {
         CHECK(report.complete == straight.complete);
         CHECK(report.first_divergent_tick == straight.first_divergent_tick);
         CHECK(report.subsystem == straight.subsystem);
+        CHECK(report.subsystem_tick == straight.subsystem_tick);
     }
     return straight;
 }
@@ -152,6 +153,41 @@ TEST_CASE("verify: a divergence is named after the first leaf that differs") {
         CHECK(report.subsystem == (leaf < sim::kSubsystemCount ? sim::subsystem_name(static_cast<sim::Subsystem>(leaf))
                                                                : std::string_view("root")));
     }
+}
+
+TEST_CASE("verify: a divergence within a chunk of ticks has its tick, and the subsystem of the chunk's last") {
+    const Bytes file = record_small_world({.ticks_per_chunk = 20});
+    CHECK(verified_both_ways(file).verdict == Verdict::same);
+    CHECK(verified_both_ways(file).ticks == 120);
+    const auto changed = [&](const std::function<void(TickRecord&)>& change) {
+        return verified_both_ways(rewritten(file, {.header = {}, .tick = change, .keyframe = {}}, 20));
+    };
+    const VerifyReport other = changed([](TickRecord& r) {
+        if (r.tick == 22) r.commands.clear();  // an impulse, and the world is another from then on
+    });
+    CHECK(other.verdict == Verdict::diverged);
+    CHECK(other.first_divergent_tick == 22);
+    CHECK(other.ticks == 21);
+    CHECK(other.subsystem == "bodies");
+    CHECK(other.subsystem_tick == 40);
+    const VerifyReport once = changed([](TickRecord& r) { r.hash.root ^= r.tick == 31; });
+    CHECK(once.first_divergent_tick == 31);
+    CHECK(once.ticks == 30);
+    CHECK(once.subsystem == "root");
+    CHECK(once.subsystem_tick == 40);
+    const VerifyReport last = changed([](TickRecord& r) { r.hash.leaves[1] ^= r.tick == 50; });
+    CHECK(last.first_divergent_tick == 50);
+    CHECK(last.subsystem == sim::subsystem_name(static_cast<sim::Subsystem>(1)));
+    CHECK(last.subsystem_tick == 50);
+}
+
+TEST_CASE("verify: a recording in format 1 is the same as in format 2") {
+    const Bytes file = test::in_format_1(record_small_world({}));
+    CHECK(test::survey_bytes(file).format == 1);
+    const VerifyReport report = verified_both_ways(file);
+    CHECK(report.verdict == Verdict::same);
+    CHECK(report.ticks == 120);
+    CHECK(report.complete);
 }
 
 TEST_CASE("verify: a keyframe that is not the world's state diverges at its tick") {
@@ -250,7 +286,7 @@ TEST_CASE("verify: another engine version is refused, both named") {
     CHECK(report.verdict == Verdict::unreadable);
     CHECK(report.error.code == ErrorCode::version_mismatch);
     CHECK(report.error.message.find(std::to_string(sim::kEngineVersion)) != std::string::npos);
-    CHECK(report.error.message.find(std::to_string(sim::kEngineVersion + 41)) != std::string::npos);
+    CHECK(report.error.message.find("orrery:" + std::to_string(sim::kEngineVersion + 41)) != std::string::npos);
 }
 
 TEST_CASE("verify: a tick rate that is not the scene's, or a scene that cannot be loaded, is unreadable") {

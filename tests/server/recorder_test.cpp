@@ -85,11 +85,13 @@ TEST_CASE("recorder: each tick is in the file when append_tick returns, and clos
     CHECK(seen.header.scene_hash == 77);
 }
 
-TEST_CASE("recorder: a keyframe too large for a chunk is refused and the recording goes on") {
+TEST_CASE("recorder: a keyframe too large for a recording is refused and the recording goes on") {
     const test::TempFolder folder;
     const auto recorder = opened({.directory = folder.path()});
     REQUIRE(recorder->append_tick(1, {}, {}).ok());
-    const std::vector<std::uint8_t> huge(protocol::replay::kMaxPayloadBytes);
+    // Never read: the size alone refuses it.
+    const std::span<const std::uint8_t> huge(
+        kScene.data(), protocol::replay::kMaxKeyframeParts * protocol::replay::kKeyframePartBytes + 1);
     const auto refused = recorder->append_keyframe(huge);
     REQUIRE_FALSE(refused.ok());
     CHECK(refused.error().code == ErrorCode::limit_reached);

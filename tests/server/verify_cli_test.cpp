@@ -90,6 +90,46 @@ TEST_CASE("verify: a divergence names tick and subsystem, exit 1") {
     CHECK(has(verify_text(replay, settings), "diverged at tick 42 in bodies: 41 ticks"));
 }
 
+TEST_CASE("verify: a divergence within a chunk of ticks is told with the tick that shows the subsystem") {
+    const test::TempFolder folder;
+    const VerifySettings settings;
+    const auto file = test::read_file(recorded(folder, 60, true));
+    const auto told = [&](const std::function<void(protocol::replay::TickRecord&)>& change) {
+        auto chunks = test::rewritten(file, {.header = {}, .tick = {}, .keyframe = {}}, 20);
+        chunks = test::rewritten(chunks, {.header = {}, .tick = change, .keyframe = {}}, 20);
+        test::write_file(folder / "chunks.orr", chunks);
+        const VerifiedReplay replay = verify_replay(folder / "chunks.orr", settings);
+        CHECK(verify_exit_code(replay, settings) == 1);
+        return verify_text(replay, settings) + verify_json(replay, settings);
+    };
+    const std::string later = told([](auto& record) {
+        record.hash.root ^= record.tick > 24;
+        record.hash.leaves[static_cast<std::size_t>(sim::Subsystem::bodies)] ^= record.tick > 24;
+    });
+    CHECK(has(later, "diverged at tick 25 in bodies (by tick 30, the next with a hash of each subsystem): 24 ticks"));
+    CHECK(has(later, "\"first_divergent_tick\": 25, \"subsystem\": \"bodies\""));
+    CHECK(has(later, "\"subsystem_tick\": 30"));
+    const std::string once = told([](auto& record) { record.hash.root ^= record.tick == 25; });
+    CHECK(has(once, "diverged at tick 25 (the subsystem is not known: at tick 30,"));
+}
+
+TEST_CASE("verify: ancillary chunks are counted, those of unknown kinds too, and the recording is the same") {
+    const test::TempFolder folder;
+    const VerifySettings settings;
+    const auto file = test::read_file(recorded(folder, 20, false));
+    auto more = test::with_forged(file, {.kind = static_cast<protocol::replay::ChunkKind>(200)}, file);
+    std::vector<std::uint8_t> end;
+    encode(protocol::replay::EndRecord{20, test::survey_bytes(more).head}, end);
+    more = test::with_forged(more, {.kind = protocol::replay::ChunkKind::end}, end);
+    test::write_file(folder / "more.orr", more);
+    const VerifiedReplay replay = verify_replay(folder / "more.orr", settings);
+    CHECK(verify_exit_code(replay, settings) == 0);
+    CHECK(has(verify_text(replay, settings), "same: 20 ticks"));
+    CHECK(has(verify_text(replay, settings), "1 chunks of kinds that this version does not know"));
+    CHECK(has(verify_json(replay, settings), "\"result\": \"same\", \"complete\": true"));
+    CHECK(has(verify_json(replay, settings), "\"signs\": 0, \"unknown\": 1}"));
+}
+
 TEST_CASE("verify: a recording that was not closed is the same, and fails only where completeness is required") {
     const test::TempFolder folder;
     const std::string path = recorded(folder, 20, false);

@@ -117,6 +117,8 @@ struct Recording {
     std::uint64_t keyframe_every = 50;
     std::uint64_t seed = 1;
     bool closed = true;
+    std::uint32_t ticks_per_chunk = 1;
+    std::uint64_t cut_before = 0;  // a tick of a keyframe: the recording begins there
 };
 
 inline std::vector<std::uint8_t> record_small_world(const Recording& want) {
@@ -125,15 +127,16 @@ inline std::vector<std::uint8_t> record_small_world(const Recording& want) {
     if (!made) std::abort();
     sim::World& world = **made;
     std::vector<std::uint8_t> file, state;
-    ReplayWriter writer;
+    ReplayWriter writer(want.ticks_per_chunk);
     FileHeader header;
     header.scene_name = "small";
+    header.first_tick = want.cut_before;
     test::append(file, writer.begin(header));
     for (std::uint64_t tick = 1; tick <= want.ticks; ++tick) {
         const auto commands = small_world_commands(world, tick, want.seed);
         world.step(commands);
-        test::append(file, writer.tick(tick, commands, world.hash()));
-        if (tick % want.keyframe_every) continue;
+        if (tick > want.cut_before) test::append(file, writer.tick(tick, commands, world.hash()));
+        if (tick % want.keyframe_every || tick < want.cut_before) continue;
         state.clear();
         world.save(state);
         test::append(file, writer.keyframe(state));

@@ -164,6 +164,7 @@ struct SimRoomOptions {
     bool serve_scene = false;
     bool allow_mirror = false;
     double hold_seat_s = 0.0;
+    protocol::replay::IdForm replay_ids = protocol::replay::IdForm::plain;
     protocol::StreamSink* streams = nullptr;  // see stream_room.h
     sim::Executor* executor = nullptr;
     protocol::DatagramSink* sink = nullptr;  // of the room, in the place of its endpoint
@@ -201,6 +202,8 @@ class SimRoom {
         config.streams = options.streams;
         config.executor = options.executor;
         config.allow_mirror = options.allow_mirror;
+        config.replay_ids = options.replay_ids;
+        config.replay_id_secret = key_;
         protocol::DatagramSink& sink = options.sink ? *options.sink : endpoint_;
         auto made = server::Room::create(config, scene, std::move(options.recorder), random_, sink, now_);
         if (!made) FAIL(made.error().to_string());
@@ -269,6 +272,7 @@ class SimRoom {
     std::uint64_t unix_now() const { return kUnix + now_ / protocol::kNsPerSecond; }
     const protocol::Address& server_address() const { return server_address_; }
     SimEndpoint& server_endpoint() { return endpoint_; }
+    const protocol::Key& key() const { return key_; }
 
     SimNetwork network;
     RoomTruth truth;

@@ -17,6 +17,8 @@ struct YardRecording {
     std::uint64_t ticks = 240;
     std::uint64_t keyframe_every = 90;
     bool closed = true;
+    std::uint32_t ticks_per_chunk = 1;
+    std::uint64_t cut_before = 0;  // a tick of a keyframe: the recording begins there
 };
 
 inline std::vector<sim::Command> yard_commands(std::uint64_t tick) {
@@ -48,19 +50,20 @@ inline std::vector<std::uint8_t> record_yard(const YardRecording& want = {}) {
     sim::World& world = **made;
 
     std::vector<std::uint8_t> file, state;
-    ReplayWriter writer;
+    ReplayWriter writer(want.ticks_per_chunk);
     FileHeader header;
     header.scene_hash = scene->scene_hash;
     header.tick_rate_hz = scene->world.tick_rate_hz;
     header.scene_name = scene->name;
     header.room = "test";
     header.scene = scene->binary;
+    header.first_tick = want.cut_before;
     append(file, writer.begin(header));
     for (std::uint64_t tick = 1; tick <= want.ticks; ++tick) {
         const auto commands = yard_commands(tick);
         REQUIRE(world.step(commands) == sim::StepStatus::ok);
-        append(file, writer.tick(tick, commands, world.hash()));
-        if (tick % want.keyframe_every) continue;
+        if (tick > want.cut_before) append(file, writer.tick(tick, commands, world.hash()));
+        if (tick % want.keyframe_every || tick < want.cut_before) continue;
         world.save(state);
         append(file, writer.keyframe(state));
     }

@@ -761,7 +761,7 @@ ORRERY_API void orrery_player_close(orrery_player* player);
 typedef struct orrery_player_info {
     uint32_t struct_size;     /* set by the caller: sizeof of this struct */
     float tick_rate_hz;       /* ticks in a second */
-    uint64_t first_tick;      /* 0: the scene as it is before the first step */
+    uint64_t first_tick;      /* 0: the scene as it is before the first step; above 0: the recording was cut */
     uint64_t last_tick;       /* of those that can be stepped: the last one before a damaged place */
     uint64_t tick;            /* that the world is at */
     uint32_t engine_version;  /* that recorded */

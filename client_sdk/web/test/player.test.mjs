@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { Player, RecordingError } from '../dist/player.js';
@@ -142,6 +142,32 @@ test('of a recording that was cut off, all whole ticks are the same', () => open
   assert.equal(ticksEqual, verified(cutOff()).ticks);
   assert.ok(brokenAt <= cutOff().length && text.startsWith(`byte ${brokenAt}: `));
 }));
+
+for (const form of ['format-1', 'in-chunks']) {
+  test(`a recording is the same in another form: ${form}`, async () => {
+    const [from, to] = [join(folder, 'from.orr'), join(folder, `${form}.orr`)];
+    writeFileSync(from, recording);
+    execFileSync(join(dirname(ORRERY), 'change_replay'), [from, to, form]);
+    const bytes = readFileSync(to);
+    assert.equal(bytes[4], form === 'format-1' ? 1 : 2);
+    const { result, ancillary } = verified(bytes);
+    assert.equal(result, 'same');
+    assert.equal(ancillary.notes, form === 'format-1' ? 0 : 1);
+    await opened(bytes, (player) => {
+      assert.equal(player.info().lastTick, TICKS);
+      for (const tick of [TICKS, 50, 650, 400]) {
+        assert.equal(player.seek(tick), true);
+        bodiesAreThose(player, tick);
+      }
+      allTheWay(player);
+      player.seek(0);
+      allTheWay(player);
+      assert.equal(player.verdict().state, 'same');
+      while (player.check(10_000));
+      assert.equal(player.verdict().bytesChecked, bytes.length);
+    });
+  });
+}
 
 test('what cannot be played is refused with a reason', async () => {
   await assert.rejects(Player.open(new TextEncoder().encode('{"name": "yard"}')), /not a replay/);

@@ -46,6 +46,8 @@ struct GameServerConfig {
     std::uint64_t max_bodies = protocol::kDefaultMaxSceneBodies;  // largest number of bodies of the scene file
 
     std::string room = "main";  // the room's name, a part of the name of its recording
+    // The host's rules and their version, for the recording; at most protocol::replay::kMaxValueBytes each.
+    std::string rules, rules_version;
 
     std::string bind = "127.0.0.1";  // IP address to listen on; 0.0.0.0 or :: for all
     std::uint16_t port = 7770;       // UDP; 0: any free port
@@ -86,6 +88,9 @@ struct GameServerConfig {
     std::string jacobi = "auto";                  // solves large rigs: auto, cpu or cuda; no bit depends on it
     std::uint32_t history_ticks = 0;              // that a director's queries may look back; see sim::WorldConfig
     std::string record = "replays";               // folder for recordings and connect.token; empty: none of them
+    // How the recording names clients: by the ids of their tokens, not at all, or by hashes of the ids, whose secret is
+    // the key of the key file. Without a key file the secret is random, and the hashes of each run are others.
+    protocol::replay::IdForm replay_ids = protocol::replay::IdForm::plain;
     GameClock clock = GameClock::wall;
     std::uint64_t stop_at_tick = 0;  // the server ends after this tick; 0: no such tick
 

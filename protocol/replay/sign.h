@@ -1,0 +1,26 @@
+// Signatures of recordings: Ed25519 over
+//
+//   "orrery replay v2" | run id (16) | ticks u64 | chain hash of the chunk before the signature (32)
+//
+// The chain covers all that comes before, so that one signature signs the file up to it. A signature says that who has
+// the secret key wrote it; which keys are trusted is for the verifier to know, never for the file to say. Only a SIGN
+// directly before END signs the whole recording.
+#pragma once
+
+#include "protocol/replay/ancillary.h"
+#include "protocol/replay/records.h"
+
+namespace orrery::protocol::replay {
+
+struct SigningKey {
+    std::array<std::uint8_t, 64> secret{};  // as libsodium keeps it, the public key included
+};
+
+// The same seed makes the same key: 32 random bytes, as secret as the key.
+SigningKey make_signing_key(std::span<const std::uint8_t, 32> seed);
+PublicKey public_key(const SigningKey& key);
+
+SignRecord sign(const SigningKey& key, const RunId& run, std::uint64_t ticks, const Chain& before);
+bool is_valid(const SignRecord& record, const RunId& run, const Chain& before);
+
+}  // namespace orrery::protocol::replay
