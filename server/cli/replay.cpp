@@ -3,6 +3,9 @@
 #include <cstdio>
 
 #include "server/cli/command_line.h"
+#include "server/cli/replay_cut.h"
+#include "server/cli/replay_info.h"
+#include "server/cli/replay_state.h"
 #include "server/cli/trace.h"
 
 namespace orrery::server {
@@ -11,13 +14,22 @@ namespace {
 
 constexpr char kHelp[] =
     "usage: orrery replay WHAT REPLAY [options]\n\n"
-    "  trace    simulate a recording again, and print where bodies were and what happened\n\n"
+    "  info     print what a recording is: scene, engine version, ticks, players, notes, sizes\n"
+    "  trace    simulate a recording again, and print where bodies were and what happened\n"
+    "  state    print every field of its world after a tick\n"
+    "  cut      write a part of it as a recording of its own\n\n"
     "`orrery replay WHAT --help` lists the options.\n";
 
 }  // namespace
 
 int replay_command(const std::vector<std::string>& arguments) {
-    if (!arguments.empty() && arguments[0] == "trace") return trace_command({arguments.begin() + 1, arguments.end()});
+    if (!arguments.empty()) {
+        const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
+        if (arguments[0] == "info") return info_command(rest);
+        if (arguments[0] == "trace") return trace_command(rest);
+        if (arguments[0] == "state") return state_command(rest);
+        if (arguments[0] == "cut") return cut_command(rest);
+    }
     const bool asked = !arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h");
     if (!asked && !arguments.empty())
         static_cast<void>(complain("there is no \"replay " + arguments[0] + "\"", kExitUsage));

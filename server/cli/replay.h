@@ -6,7 +6,7 @@
 
 namespace orrery::server {
 
-// `arguments[0]` names what to do: trace. Prints, and gives the exit code.
+// `arguments[0]` names what to do: info, trace, state or cut. Prints, and gives the exit code.
 int replay_command(const std::vector<std::string>& arguments);
 
 }  // namespace orrery::server

@@ -87,11 +87,19 @@ struct Bodies {
     std::vector<std::uint8_t> thin;   // 1: a stick, by its inertias (ref::is_thin); constant of a body
     std::vector<std::uint32_t> generation;
     std::vector<std::uint16_t> slow_ticks;  // dynamic: how long it has been slow, up to the time that puts it to sleep
-    std::vector<std::uint16_t> slot;        // of the player that it was made for; 0xffff: none
-    std::vector<std::uint32_t> kind_of;     // row of kinds.info: the kind's, or one of its own
-    std::vector<std::uint32_t> mass_of;     // row of kinds.mass: the kind's, or one of its own
+    // dynamic and awake: its motion of late, without what goes to and fro (world/sleep.cpp); empty where nothing sleeps
+    std::vector<VelocityRecord> mean_motion;
+    std::vector<std::uint16_t> slot;     // of the player that it was made for; 0xffff: none
+    std::vector<std::uint32_t> kind_of;  // row of kinds.info: the kind's, or one of its own
+    std::vector<std::uint32_t> mass_of;  // row of kinds.mass: the kind's, or one of its own
     BodyKinds kinds;
+    bool any_sleep = false;  // SolverSettings::sleep; constant of a world
 
+    // As of a body that has just come to rest, or never moved.
+    void restart_rest(std::uint32_t index) {
+        slow_ticks[index] = 0;
+        if (any_sleep) mean_motion[index] = {};
+    }
     const BodyInfo& info(std::uint32_t index) const { return kinds.info[kind_of[index]]; }
     const MassRecord& mass(std::uint32_t index) const { return kinds.mass[mass_of[index]]; }
     void set_kind(std::uint32_t index, std::uint32_t kind) { kind_of[index] = mass_of[index] = kind; }

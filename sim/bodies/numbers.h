@@ -73,6 +73,10 @@ bool any(const float* vector);  // of three: not zero
 bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps, float part);
 // The velocity that takes one pose to the other in a tick; the turn, of few degrees, by twice its sine's half.
 VelocityRecord way_between(const PoseRecord& from, const PoseRecord& to, float dt_s);
+// `mean` moved towards `now` by `part` of the way.
+VelocityRecord moved_towards(const VelocityRecord& mean, const VelocityRecord& now, float part);
+// The part by which a mean moves each tick whose time constant is `time_s`.
+float part_of_mean(float dt_s, float time_s);
 // Where a body at `pose` comes to when a rigid motion takes `from` to `to`.
 Pose carried(const Pose& from, const Pose& to, const Pose& pose);
 // That motion as the pose of a frame that stood in the world's: for place_world_side.

@@ -260,6 +260,17 @@ VelocityRecord way_between(const PoseRecord& from, const PoseRecord& to, float d
     return way;
 }
 
+VelocityRecord moved_towards(const VelocityRecord& mean, const VelocityRecord& now, float part) {
+    VelocityRecord moved;
+    for (int k = 0; k < 3; ++k) {
+        moved.linear[k] = mean.linear[k] + (now.linear[k] - mean.linear[k]) * part;
+        moved.angular[k] = mean.angular[k] + (now.angular[k] - mean.angular[k]) * part;
+    }
+    return moved;
+}
+
+float part_of_mean(float dt_s, float time_s) { return dt_s / (dt_s + time_s); }
+
 std::uint32_t whole_ticks(float time_s, float tick_rate_hz) {
     const float ticks = time_s * tick_rate_hz;
     const auto whole = static_cast<std::uint32_t>(ticks);

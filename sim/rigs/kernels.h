@@ -85,6 +85,9 @@ struct RigKernels {
     // start_pose.
     bool (*alone)(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
                   const ChainSlot* next);
+    // The same of a chain that is cut. `pieces`: as many as `work`.
+    bool (*alone_cut)(const StepContext& context, std::uint32_t substeps, const ChainView& chains, AloneSlot* work,
+                      PieceSlot* pieces);
     void (*prepare)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*warm_start)(const StepContext& context, const ChainView& chains, CoupledSlot* work);
     void (*solve)(const StepContext& context, const ChainView& chains, CoupledSlot* work);

@@ -16,6 +16,10 @@ bool is_plain(const MassRecord& mass, bool dynamic) {
     return !dynamic || (mass.gravity_scale == 1.0f && mass.linear_damping == 0.0f && mass.angular_damping == 0.0f);
 }
 
+// While it is alone.
+bool is_cut(const Rig& rig) { return rig.links > kLongChain && !rig.always_coupled; }
+std::uint32_t piece_links(const Rig& rig) { return (rig.links + kBundleLanes - 1) / kBundleLanes; }
+
 }  // namespace
 
 void RigWorker::find(const RigChoice& choice, const Bodies& bodies, std::span<const Joint> joints,
@@ -51,7 +55,8 @@ void RigWorker::note_kinematic(const Bodies& bodies, std::span<const Joint> join
     kinematic_.erase(std::unique(kinematic_.begin(), kinematic_.end()), kinematic_.end());
 }
 
-// The longest first, so that a bundle's chains are about as long as each other.
+// The longest first, so that a bundle's chains are about as long as each other. Behind them those that are cut while
+// they are alone.
 void RigWorker::pack(const Bodies& bodies, std::span<const Joint> joints) {
     ++layout_;
     bundles_.clear();
@@ -67,53 +72,87 @@ void RigWorker::pack(const Bodies& bodies, std::span<const Joint> joints) {
     std::size_t total = 0;
     for (std::size_t first = 0; first < order.size(); first += kBundleLanes)
         total += rigs_.rigs[order[first]].links + 1u;
+    for (const std::uint32_t r : order) total += is_cut(rigs_.rigs[r]) ? piece_links(rigs_.rigs[r]) + 3u : 0u;
     slots_.reserve(total);
     extras_.reserve(total);
     for (std::size_t first = 0; first < order.size(); first += kBundleLanes) {
-        ChainBundle& bundle = bundles_.emplace_back();
-        bundle.links = rigs_.rigs[order[first]].links;
-        bundle.slot = static_cast<std::uint32_t>(slots_.size());
-        slots_.resize(bundle.slot + bundle.links + 1, ChainSlot{});
-        extras_.resize(slots_.size(), ChainExtras{});
-        for (std::size_t k = first; k < std::min(first + kBundleLanes, order.size()); ++k)
-            fill_lane(bundle, bundle.lanes++, order[k], bodies, joints);
-        for (std::uint32_t s = 0; s <= bundle.links; ++s) {
-            ChainSlot& slot = slots_[bundle.slot + s];
-            slot.resting = slot.dynamic != 0xffffu ? 1 : 0;
+        ChainBundle& bundle = add_bundle(rigs_.rigs[order[first]].links);
+        for (std::size_t k = first; k < std::min(first + kBundleLanes, order.size()); ++k) {
+            const Rig& rig = rigs_.rigs[order[k]];
+            bundle.ragged = bundle.ragged || rig.links < bundle.links;
+            fill_lane(bundle, order[k], {0, 0, rig.links}, bodies, joints);
         }
+        note_resting(bundle);
+    }
+    uncut_bundles_ = bundles_.size();
+    uncut_slots_ = slots_.size();
+    for (const std::uint32_t r : order) {
+        if (is_cut(rigs_.rigs[r])) cut(r, bodies, joints);
     }
 }
 
-void RigWorker::fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig_index, const Bodies& bodies,
+ChainBundle& RigWorker::add_bundle(std::uint32_t links) {
+    ChainBundle& bundle = bundles_.emplace_back();
+    bundle.links = links;
+    bundle.slot = static_cast<std::uint32_t>(slots_.size());
+    slots_.resize(bundle.slot + links + 1, ChainSlot{});
+    extras_.resize(slots_.size(), ChainExtras{});
+    return bundle;
+}
+void RigWorker::note_resting(const ChainBundle& bundle) {
+    for (std::uint32_t s = 0; s <= bundle.links; ++s) {
+        ChainSlot& slot = slots_[bundle.slot + s];
+        slot.resting = slot.dynamic != 0xffffu ? 1 : 0;
+    }
+}
+
+// chain_cut-inl.h: the first piece has the chain's first body, too.
+void RigWorker::cut(std::uint32_t rig_index, const Bodies& bodies, std::span<const Joint> joints) {
+    const Rig& rig = rigs_.rigs[rig_index];
+    const std::uint32_t links = piece_links(rig);
+    ChainBundle& bundle = add_bundle(links + 2);
+    bundle.cut = true;
+    bundle.ragged = rig.links < kBundleLanes * links;
+    for (std::uint32_t k = 0; k < kBundleLanes; ++k) {
+        const std::uint32_t before = k * links, end = std::min(before + links, rig.links);
+        fill_lane(bundle, rig_index, {std::int64_t{before} - 1, k == 0 ? 0 : before + 1, end}, bodies, joints);
+    }
+    note_resting(bundle);
+}
+
+void RigWorker::fill_lane(ChainBundle& bundle, std::uint32_t rig_index, const Stretch& stretch, const Bodies& bodies,
                           std::span<const Joint> joints) {
+    const std::uint32_t lane = bundle.lanes++;
     const Rig& rig = rigs_.rigs[rig_index];
     bundle.rig[lane] = rig_index;
     bundle.compliance.lane[lane] = rig.compliance;
     if (rig.locked) bundle.locked |= 1u << lane;
-    bundle.ragged = bundle.ragged || rig.links < bundle.links;
     const std::uint32_t* body = rigs_.bodies.data() + rig.first_body;
     const std::uint32_t* joint_at = rigs_.joints.data() + rig.first;
-    for (std::uint32_t s = 0; s <= rig.links; ++s) {
+    for (std::uint32_t s = stretch.start < 0 ? 1 : 0; s <= bundle.links; ++s) {
+        const auto at = static_cast<std::uint32_t>(stretch.start + s);
+        if (at > rig.links) return;
+        const bool own = at >= stretch.first && at <= stretch.last;
         ChainSlot& slot = slots_[bundle.slot + s];
         ChainExtras& extras = extras_[bundle.slot + s];
-        const MassRecord& mass = bodies.mass(body[s]);
-        const bool dynamic = bodies.dynamic(body[s]);
-        slot.body[lane] = body[s];
+        const MassRecord& mass = bodies.mass(body[at]);
+        const bool dynamic = bodies.dynamic(body[at]);
+        slot.body[lane] = body[at];
         if (dynamic) {
             slot.inverse_mass.lane[lane] = mass.inverse_mass;
             slot.inverse_inertia.lane[lane] = mass.inverse_inertia[0];
-            slot.dynamic |= 1u << lane;
+            if (own) slot.dynamic |= 1u << lane;
         }
         extras.gravity_scale.lane[lane] = mass.gravity_scale;
         extras.linear_damping.lane[lane] = mass.linear_damping;
         extras.angular_damping.lane[lane] = mass.angular_damping;
         bool plain = is_plain(mass, dynamic);
-        if (s > 0) {
-            const Joint& joint = joints[joint_at[s - 1]];
+        if (s > 0 && at > 0) {
+            const Joint& joint = joints[joint_at[at - 1]];
             const BallSocket& ball = *std::get_if<BallSocket>(&joint.constraint);
-            const bool forward = joint.b == body[s];
-            slot.force[lane] = force_row(joint_at[s - 1]);
-            slot.jointed |= 1u << lane;
+            const bool forward = joint.b == body[at];
+            slot.force[lane] = force_row(joint_at[at - 1]);
+            if (own) slot.jointed |= 1u << lane;
             const Vec3 in = forward ? ball.anchor_b : ball.anchor_a, out = forward ? ball.anchor_a : ball.anchor_b;
             ChainSlot& before = slots_[bundle.slot + s - 1];
             set_lane(slot.in, lane, in);
@@ -150,6 +189,7 @@ void RigWorker::begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<
     graphs_.begin_tick(rigs_, bodies, touched_);
 
     alone_.clear();
+    cut_.clear();
     coupled_.clear();
     const bool kept = !flags_.empty() && base_flags_ == bodies.flags;
     for (const std::uint32_t body : left_out_) {
@@ -166,20 +206,25 @@ void RigWorker::begin_tick(const Bodies& bodies, Manifolds manifolds, std::span<
             // Its dynamic bodies sleep and wake together; the first or the second is one.
             const std::uint32_t* body = rigs_.bodies.data() + rigs_.rigs[r].first_body;
             if (bodies.asleep(body[0]) || bodies.asleep(body[1])) continue;
-            (touched_[r] != 0 || rigs_.rigs[r].always_coupled ? bundle.coupled : bundle.alone) |= 1u << lane;
+            const bool coupled = touched_[r] != 0 || rigs_.rigs[r].always_coupled;
+            if (bundle.cut == (!coupled && is_cut(rigs_.rigs[r])))
+                (coupled ? bundle.coupled : bundle.alone) |= 1u << lane;
             if (met_[r] != 0 || rigs_.rigs[r].jointed_otherwise) bundle.acted_on |= 1u << lane;
             bundle.met = bundle.met || met_[r] != 0;
         }
         if (kept) set_flags(bundle, before ^ bundle.alone);
-        if (bundle.alone != 0) alone_.push_back(b);
+        if (bundle.alone != 0) (bundle.cut ? cut_ : alone_).push_back(b);
         if (bundle.coupled != 0) coupled_.push_back(b);
     }
     any_coupled_ = !coupled_.empty() || trees_.awake() + graphs_.awake() > 0;
-    if (alone_.empty()) flags_.clear();
-    if (alone_.empty() || kept) return;
+    const bool none = alone_.empty() && cut_.empty();
+    if (none) flags_.clear();
+    if (none || kept) return;
     base_flags_.assign(bodies.flags.begin(), bodies.flags.end());
     flags_ = base_flags_;
-    for (const std::uint32_t b : alone_) set_flags(bundles_[b], bundles_[b].alone);
+    for (const auto* bundles : {&alone_, &cut_}) {
+        for (const std::uint32_t b : *bundles) set_flags(bundles_[b], bundles_[b].alone);
+    }
 }
 
 // What a rig's member touches is pushed by it in every pass, and pushes back through whatever else it touches.
@@ -258,12 +303,12 @@ bool RigWorker::solve_elsewhere(const StepInput& input, Bodies& bodies) {
     tick.force_rows = static_cast<std::uint32_t>(force_.size());
     for (const std::uint32_t b : alone_) tick.breakable = tick.breakable || bundles_[b].breakable;
     tick.bundles = bundles_.data();
-    tick.bundle_count = static_cast<std::uint32_t>(bundles_.size());
+    tick.bundle_count = static_cast<std::uint32_t>(uncut_bundles_);
     tick.alone = alone_.data();
     tick.alone_count = static_cast<std::uint32_t>(alone_.size());
     tick.slots = slots_.data();
     tick.extras = extras_.data();
-    tick.slot_count = static_cast<std::uint32_t>(slots_.size());
+    tick.slot_count = static_cast<std::uint32_t>(uncut_slots_);
     tick.layout = layout_;
     tick.run = [](void* executor, std::uint32_t count, void (*task)(void*, std::uint32_t), void* of) {
         static_cast<Executor*>(executor)->run(count, task, of);
@@ -296,16 +341,15 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     device_times_ = {};
     start_pose_ = start_pose;
     lost_ = true;
-    if (solve_elsewhere(input, bodies) || alone_.empty()) return;
+    // No device solves chains that are cut.
+    todo_ = cut_;
+    const bool elsewhere = solve_elsewhere(input, bodies);
+    if (!elsewhere) todo_.insert(todo_.end(), alone_.begin(), alone_.end());
+    if (todo_.empty()) return;
     const FpEnvironment environment;
     const StepContext context = make_step_context(input, bodies);
-    std::uint32_t longest = 0;
-    for (const std::uint32_t b : alone_) longest = std::max(longest, bundles_[b].links);
-    const std::uint32_t workers = std::min(input.executor->worker_count(), static_cast<std::uint32_t>(alone_.size()));
-    if (alone_work_.size() < workers) alone_work_.resize(workers);
-    for (std::uint32_t w = 0; w < workers; ++w) {
-        if (alone_work_[w].size() <= longest) alone_work_[w].resize(longest + 1);
-    }
+    const std::uint32_t workers = std::min(input.executor->worker_count(), static_cast<std::uint32_t>(todo_.size()));
+    reserve_work(workers);
     struct Job {
         RigWorker& rigs;
         const StepContext& context;
@@ -316,22 +360,44 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     const auto work = [](void* opaque, std::uint32_t worker) {
         const FpEnvironment guarded;
         Job& j = *static_cast<Job*>(opaque);
-        RigWorker& r = j.rigs;
-        for (std::uint32_t k = j.next.fetch_add(1); k < r.alone_.size(); k = j.next.fetch_add(1)) {
-            const ChainBundle& bundle = r.bundles_[r.alone_[k]];
-            // Of a shorter one what comes after it is fetched, too.
-            const std::size_t ahead = k + 1 < r.alone_.size() ? r.bundles_[r.alone_[k + 1]].slot : r.slots_.size();
-            const ChainSlot* const next = ahead + bundle.links < r.slots_.size() ? r.slots_.data() + ahead : nullptr;
-            if (r.kernels_->alone(j.context, j.substeps, r.view(bundle), r.alone_work_[worker].data(), next))
-                j.lost = true;
-            r.note_breaks(bundle, bundle.alone);
+        for (std::uint32_t k = j.next.fetch_add(1); k < j.rigs.todo_.size(); k = j.next.fetch_add(1)) {
+            if (j.rigs.solve_alone(j.context, j.substeps, k, j.rigs.alone_work_[worker])) j.lost = true;
         }
     };
     if (workers == 1)
         work(&job, 0);
     else
         input.executor->run(workers, work, &job);
-    lost_ = job.lost;
+    lost_ = elsewhere || job.lost;
+}
+
+void RigWorker::reserve_work(std::uint32_t workers) {
+    std::size_t slots = 0, pieces = 0;
+    for (const std::uint32_t b : todo_) {
+        slots = std::max(slots, bundles_[b].links + std::size_t{1});
+        if (bundles_[b].cut) pieces = std::max(pieces, bundles_[b].links + std::size_t{1});
+    }
+    if (alone_work_.size() < workers) alone_work_.resize(workers);
+    for (AloneWork& work : std::span(alone_work_).first(workers)) {
+        if (work.slots.size() < slots) work.slots.resize(slots);
+        if (work.pieces.size() < pieces) work.pieces.resize(pieces);
+    }
+}
+
+// Whether a body may be lost.
+bool RigWorker::solve_alone(const StepContext& context, std::uint32_t substeps, std::size_t k, AloneWork& work) {
+    const ChainBundle& bundle = bundles_[todo_[k]];
+    bool lost = false;
+    if (bundle.cut) {
+        lost = kernels_->alone_cut(context, substeps, view(bundle), work.slots.data(), work.pieces.data());
+    } else {
+        // Of a shorter one what comes after it is fetched, too.
+        const std::size_t ahead = k + 1 < todo_.size() ? bundles_[todo_[k + 1]].slot : slots_.size();
+        const ChainSlot* const next = ahead + bundle.links < slots_.size() ? slots_.data() + ahead : nullptr;
+        lost = kernels_->alone(context, substeps, view(bundle), work.slots.data(), next);
+    }
+    note_breaks(bundle, bundle.alone);
+    return lost;
 }
 
 // Which graphs all workers solve together.

@@ -83,10 +83,25 @@ class RigWorker final : public LastColour {
 
     void pack(const Bodies& bodies, std::span<const Joint> joints);
     void set_flags(const ChainBundle& bundle, std::uint32_t mask);
-    void fill_lane(ChainBundle& bundle, std::uint32_t lane, std::uint32_t rig, const Bodies& bodies,
+    // Which of a chain's bodies, and the joints before them, lie in a lane: `start` in slot 0, and those behind it. Of
+    // them the lane solves first to last, and others do the rest.
+    struct Stretch {
+        std::int64_t start;
+        std::uint32_t first, last;
+    };
+    void fill_lane(ChainBundle& bundle, std::uint32_t rig, const Stretch& stretch, const Bodies& bodies,
                    std::span<const Joint> joints);
+    ChainBundle& add_bundle(std::uint32_t links);
+    void note_resting(const ChainBundle& bundle);
+    void cut(std::uint32_t rig, const Bodies& bodies, std::span<const Joint> joints);
     ChainView view(const ChainBundle& bundle);
     void note_kinematic(const Bodies& bodies, std::span<const Joint> joints);
+    struct AloneWork {
+        std::vector<AloneSlot> slots;
+        std::vector<PieceSlot> pieces;
+    };
+    void reserve_work(std::uint32_t workers);
+    bool solve_alone(const StepContext& context, std::uint32_t substeps, std::size_t k, AloneWork& work);
     bool solve_elsewhere(const StepInput& input, Bodies& bodies);
     enum class Of { all, coupled, met };  // coupled: of chains and trees on which something acts; met: in contact
     // Null, none: not these.
@@ -99,7 +114,8 @@ class RigWorker final : public LastColour {
     Rigs rigs_;
     TreeGroups trees_;
     GraphGroups graphs_;
-    std::vector<ChainBundle> bundles_;
+    std::vector<ChainBundle> bundles_;  // those of chains that are cut behind the others
+    std::size_t uncut_bundles_ = 0, uncut_slots_ = 0;
     std::vector<ChainSlot> slots_;
     std::vector<ChainExtras> extras_;
     std::vector<float> mean_n_;             // by force_row
@@ -117,15 +133,16 @@ class RigWorker final : public LastColour {
     std::span<PoseRecord> start_pose_;
     bool lost_ = false;
     bool any_coupled_ = false;
-    std::vector<std::uint32_t> left_out_;             // bodies of trees and graphs that were solved elsewhere
-    std::vector<std::uint32_t> moving_;               // of kinematic_
-    std::vector<std::uint8_t> touched_;               // by rig
-    std::vector<std::uint8_t> met_;                   // by rig: in contact with something
-    std::vector<std::uint8_t> near_;                  // by body
-    std::vector<std::uint8_t> flags_, base_flags_;    // base: those of the bodies that flags_ were made from
-    std::vector<std::uint32_t> alone_, coupled_;      // bundles
-    std::vector<std::vector<AloneSlot>> alone_work_;  // by worker
-    std::vector<CoupledSlot> coupled_work_;           // of coupled_ in order
+    std::vector<std::uint32_t> left_out_;               // bodies of trees and graphs that were solved elsewhere
+    std::vector<std::uint32_t> moving_;                 // of kinematic_
+    std::vector<std::uint8_t> touched_;                 // by rig
+    std::vector<std::uint8_t> met_;                     // by rig: in contact with something
+    std::vector<std::uint8_t> near_;                    // by body
+    std::vector<std::uint8_t> flags_, base_flags_;      // base: those of the bodies that flags_ were made from
+    std::vector<std::uint32_t> alone_, cut_, coupled_;  // bundles; cut: of chains that are alone and cut
+    std::vector<std::uint32_t> todo_;                   // of alone_ and cut_ those that the CPU solves
+    std::vector<AloneWork> alone_work_;                 // by worker
+    std::vector<CoupledSlot> coupled_work_;             // of coupled_ in order
     std::vector<std::size_t> coupled_begin_;
     GraphTeam team_;
     std::vector<std::uint32_t> team_graphs_,

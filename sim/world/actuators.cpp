@@ -65,7 +65,7 @@ void walk(Core& core) {
     if (core.walkers.empty()) return;
     Bodies& bodies = core.state.bodies;
     for (const Walker& walker : core.walkers) {
-        if (wants_something(walker)) wake(core, walker.body);
+        if (wants_something(walker)) rouse(core, walker.body);
     }
     wake_islands(core);
     bool taken = false;
@@ -102,7 +102,7 @@ void walk(Core& core) {
 
 void push(Core& core, ActuatorKind kind, std::uint32_t body, Vec3 amount) {
     if (ref::is_zero(amount)) return;
-    wake(core, body);
+    rouse(core, body);
     if (core.force.size() != core.state.bodies.size()) {
         core.force.resize(core.state.bodies.size());
         core.torque.resize(core.state.bodies.size());

@@ -361,7 +361,6 @@ class Applier {
     EventCause wake_body(const Command& c) {
         if (const EventCause cause = check_body(c.body); cause != EventCause::none) return cause;
         wake_neighbours(core_, c.body.index);
-        state_.bodies.slow_ticks[c.body.index] = 0;
         return EventCause::none;
     }
 
@@ -443,7 +442,7 @@ class Applier {
         Bodies& bodies = state_.bodies;
         bodies.flags[i] = flags_of(c.type);
         note_body(core_, i);
-        bodies.slow_ticks[i] = 0;
+        bodies.restart_rest(i);
         bodies.delta[i] = {};
         if (c.type == BodyType::fixed) bodies.velocity[i] = {};
         bodies.inertia[i] = ref::world_inertia(bodies.mass(i), bodies.pose[i]);

@@ -327,7 +327,9 @@ void sort_events(Core& core);
 
 // ---- sleep.cpp
 
-// Asks for the body, or the bodies of the joint, to be awake; nothing for those that are.
+// Asks for the body to be awake.
+void rouse(Core& core, std::uint32_t body);
+// The same for a body, or the bodies of a joint, that a command or an actuator changes: a time of rest begins anew.
 void wake(Core& core, std::uint32_t body);
 void wake(Core& core, const Joint& joint);
 // The same for a body that changed at one blow and all that it touches or is jointed to.

@@ -17,6 +17,7 @@ std::uint64_t digest_motion(const Core& core) {
     const Bodies& bodies = core.state.bodies;
     const BlockDigest::Array arrays[] = {
         {reinterpret_cast<const std::byte*>(bodies.slow_ticks.data()), sizeof(std::uint16_t)},
+        {reinterpret_cast<const std::byte*>(bodies.mean_motion.data()), bodies.any_sleep ? sizeof(VelocityRecord) : 0},
         {reinterpret_cast<const std::byte*>(bodies.pose.data()), sizeof(PoseRecord)},
         {reinterpret_cast<const std::byte*>(bodies.velocity.data()), sizeof(VelocityRecord)}};
     if (bodies.size() >= BlockDigest::kLeastBytes / sizeof(PoseRecord) && are_few(core))

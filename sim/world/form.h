@@ -15,7 +15,7 @@ namespace orrery::sim {
 // A saved state: this header, then the sections, then the joints' parameters.
 //   magic (8), format version u32, engine version u32, definition hash u64, length of the rest u64, its XXH3-64 u64
 inline constexpr char kSaveMagic[8] = {'O', 'R', 'R', 'Y', 'S', 'A', 'V', 'E'};
-inline constexpr std::uint32_t kSaveFormat = 6;
+inline constexpr std::uint32_t kSaveFormat = 7;
 inline constexpr std::size_t kSaveHeaderBytes = 40;
 
 // The least that one takes of a saved state, which bounds the counts.
@@ -117,15 +117,32 @@ void put_contacts_of(Writer& out, std::span<const KeptContact> contacts) {
     for (const KeptContact& contact : contacts) put_contact(out, contact);
 }
 
+// Mean motions that are not zero, each behind its index: few bodies are neither at rest nor fast.
+inline bool is_kept(const VelocityRecord& mean_motion) {
+    constexpr VelocityRecord kStill;
+    return std::memcmp(&mean_motion, &kStill, sizeof kStill) != 0;
+}
+template <class Writer>
+void put_mean_motions(Writer& out, std::span<const VelocityRecord> motions) {
+    out.put(static_cast<std::uint32_t>(std::ranges::count_if(motions, is_kept)));
+    for (std::uint32_t i = 0; i < motions.size(); ++i) {
+        if (!is_kept(motions[i])) continue;
+        out.put(i);
+        out.bytes(&motions[i], 6 * sizeof(float));
+    }
+}
+
 template <class Writer>
 void put_bodies(Writer& out, const State& state) {
     out.put_array(state.bodies.slow_ticks);
     if constexpr (Writer::kDigestsSuffice) {
+        out.put_array(state.bodies.mean_motion);
         out.put_array(state.bodies.pose);
         out.put_array(state.bodies.velocity);
     } else {
         for (std::uint32_t i = 0; i < state.bodies.size(); ++i)
             put_motion(out, state.bodies.pose[i], state.bodies.velocity[i]);
+        put_mean_motions(out, state.bodies.mean_motion);
     }
 }
 
@@ -162,6 +179,13 @@ void put_contacts(Writer& out, const Core& core) {
     out.put_array(state.rolling);
 }
 
+// An actuator has a base or a walker's state: both are written as a pose, the latter as its x.
+inline Pose saved_base(const ActuatorState& actuator) {
+    Pose written = actuator.base;
+    if (actuator.walker.stood > 0.0f || actuator.walker.jumping > 0.0f) written.position.x = 1.0f;
+    return written;
+}
+
 template <class Writer>
 void put_control(Writer& out, const State& state) {
     for (const SlotState& slot : state.slots) {
@@ -175,10 +199,7 @@ void put_control(Writer& out, const State& state) {
         out.put(actuator.body);
         out.put(actuator.joint);
         out.put(actuator.slot);
-        // An actuator has a base or a walker's state: both are written as a pose, the latter as its x.
-        Pose written = actuator.base;
-        if (actuator.walker.stood > 0.0f || actuator.walker.jumping > 0.0f) written.position.x = 1.0f;
-        out.put(written);
+        out.put(saved_base(actuator));
     }
 }
 

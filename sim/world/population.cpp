@@ -122,6 +122,7 @@ void resize_bodies(State& state, std::uint32_t count) {
     b.thin.resize(count);
     b.generation.resize(count);
     b.slow_ticks.resize(count);
+    if (b.any_sleep) b.mean_motion.resize(count);
     b.slot.resize(count, kNoSlot);
     b.kind_of.resize(count);
     b.mass_of.resize(count);
@@ -276,6 +277,7 @@ void populate(Core& core) {
         kinds.mass.push_back(mass_of(first, settings_of(first), core.def, core.shapes));
     }
     kinds.count = static_cast<std::uint32_t>(kinds.info.size());
+    state.bodies.any_sleep = core.def.solver.sleep;
     resize_bodies(state, count + 1);
     state.bodies.flags[kWorldBody] = kBodyAlive;
     std::vector<std::uint32_t> bodies(count), joints;
@@ -436,7 +438,7 @@ void remove_body(Core& core, std::uint32_t index, std::uint64_t tag) {
     bodies.inertia[index] = {};
     bodies.flags[index] = 0;
     bodies.thin[index] = 0;
-    bodies.slow_ticks[index] = 0;
+    bodies.restart_rest(index);
     bodies.slot[index] = kNoSlot;
     bodies.set_kind(index, 0);
     core.state.origin[index] = {};

@@ -205,7 +205,28 @@ class Restorer {
             if (!motion_makes_sense(i, pose, velocity))
                 return damaged("bodies", "body " + std::to_string(i) + " has an impossible pose or velocity");
         }
-        return Ok{};
+        return mean_motions();
+    }
+
+    Result<Ok> mean_motions() {
+        Bodies& b = state_.bodies;
+        b.any_sleep = core_.def.solver.sleep;
+        if (b.any_sleep) b.mean_motion.assign(b.size(), {});
+        std::uint32_t count = 0, before = kWorldBody;
+        in_.get(count);
+        for (std::uint32_t n = 0; n < count && in_.ok(); ++n) {
+            std::uint32_t i = 0;
+            VelocityRecord motion;
+            constexpr VelocityRecord kStill;
+            in_.get(i);
+            in_.bytes(&motion, 6 * sizeof(float));
+            if (!in_.ok()) break;
+            if (!b.any_sleep || i <= before || i >= b.size() || !b.dynamic(i) || b.asleep(i) ||
+                !finite(motion.linear, 3) || !finite(motion.angular, 3) || same_bits(&motion, &kStill, sizeof motion))
+                return damaged("bodies", "body " + std::to_string(i) + " has an impossible mean motion");
+            b.mean_motion[before = i] = motion;
+        }
+        return in_.ok() ? Result<Ok>(Ok{}) : short_at("bodies");
     }
 
     bool motion_makes_sense(std::uint32_t i, const PoseRecord& pose, const VelocityRecord& velocity) const {

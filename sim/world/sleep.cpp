@@ -4,9 +4,11 @@
 // and count as they are when it wakes. Islands are recomputed from contacts and joints when they matter, and are no
 // state.
 //
-// Slow is what has little velocity and was not moved either, as what is driven out of a contact or brought home by a
-// joint is. A body that gravity moves and that nothing touches or is jointed to does not sleep, however slow: a ball at
-// the top of its way.
+// Slow is a body whose mean motion is: of its ways from tick to tick, which include what contacts and joints correct, a
+// mean whose time constant is a fifth of sleep_time_s. A rock that rattles in its place by some millimetres is slow,
+// though it has a speed in every tick; a pendulum that turns round is not. A body that gravity moves and that nothing
+// touches or is jointed to does not sleep, however slow: a ball at the top of its way. Any command on a body makes it
+// begin anew.
 //
 // A joint that is at work keeps its bodies awake: a motor that is to give a speed, however slow, and a servo for as
 // long as its bodies move faster than a part of the sleep speed, so that one that creeps arrives. A servo that rests
@@ -76,6 +78,9 @@ void connect_joint(const Joint& joint, const Connect& connect) {
     }
 }
 
+constexpr float kMeanTime = 0.2f;  // of sleep_time_s
+constexpr float kRattle = 16.0f;   // times the sleep speed, 0.8 m/s: faster than that is on its way, whatever its mean
+
 // Faster than a speed along some axis: no need to look any further. Magnitudes as bits order like the numbers.
 bool fast_along_an_axis(const VelocityRecord& v, float speed_mps) {
     const std::uint32_t most = std::bit_cast<std::uint32_t>(speed_mps);
@@ -90,13 +95,24 @@ bool slow(const Core& core, std::uint32_t body, const VelocityRecord& velocity, 
     return ref::is_slow(velocity, radius_m, core.def.solver.sleep_speed_mps, part);
 }
 
-// Nor is it on its way: what is driven out of a contact or brought home by a joint has no velocity left when a tick
-// ends, but another pose. Of a chain that is solved by itself nobody knows where it was.
-bool rests(const Core& core, std::uint32_t body) {
-    const Bodies& bodies = core.state.bodies;
-    if (!slow(core, body, bodies.velocity[body], 1.0f)) return false;
-    return core.rigs.of_lone_chain(body) ||
-           slow(core, body, ref::way_between(core.start_pose[body], bodies.pose[body], core.dt_s), 1.0f);
+// Notes the tick's motion; whether the mean of it is slow. What is fast has none, so that it costs a saved state
+// nothing. Of a chain that is solved by itself nobody knows where it was.
+bool rests(Core& core, std::uint32_t body) {
+    Bodies& bodies = core.state.bodies;
+    const SolverSettings& settings = core.def.solver;
+    VelocityRecord& mean = bodies.mean_motion[body];
+    const VelocityRecord& velocity = bodies.velocity[body];
+    if (bodies.info(body).can_sleep && !fast_along_an_axis(velocity, settings.sleep_speed_mps * kRattle)) {
+        const VelocityRecord way = core.rigs.of_lone_chain(body)
+                                       ? velocity
+                                       : ref::way_between(core.start_pose[body], bodies.pose[body], core.dt_s);
+        if (slow(core, body, way, kRattle)) {
+            mean = ref::moved_towards(mean, way, ref::part_of_mean(core.dt_s, settings.sleep_time_s * kMeanTime));
+            return slow(core, body, mean, 1.0f);
+        }
+    }
+    mean = {};
+    return false;
 }
 
 // Whether gravity moves it where nothing holds it.
@@ -157,8 +173,13 @@ void move_contacts(From& from, To& to, std::vector<KeptContact>& moved, std::vec
 
 }  // namespace
 
-void wake(Core& core, std::uint32_t body) {
+void rouse(Core& core, std::uint32_t body) {
     if (core.state.bodies.asleep(body)) core.to_wake.push_back(body);
+}
+
+void wake(Core& core, std::uint32_t body) {
+    rouse(core, body);
+    core.state.bodies.slow_ticks[body] = 0;
 }
 
 void wake(Core& core, const Joint& joint) {
@@ -212,8 +233,8 @@ bool wake_islands(Core& core) {
 
 void wake_touched(Core& core) {
     for (const Manifold& m : core.manifolds) {
-        wake(core, m.a);
-        wake(core, m.b);
+        rouse(core, m.a);
+        rouse(core, m.b);
     }
     core.woken_pairs.clear();
     if (!wake_islands(core)) return;
@@ -241,11 +262,10 @@ void put_to_sleep(Core& core) {
     bool any = false;
     for (const std::uint32_t i : movers) {
         if (!bodies.dynamic(i)) continue;
-        const bool is_slow = !fast_along_an_axis(bodies.velocity[i], settings.sleep_speed_mps) &&
-                             bodies.info(i).can_sleep && rests(core, i);
         bodies.slow_ticks[i] =
-            is_slow ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks))
-                    : std::uint16_t{0};
+            rests(core, i)
+                ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks))
+                : std::uint16_t{0};
         any |= bodies.slow_ticks[i] == core.sleep_ticks;
     }
     if (!any) return;
@@ -301,6 +321,7 @@ void put_to_sleep(Core& core) {
         bodies.flags[i] = static_cast<std::uint8_t>((bodies.flags[i] & ~kBodyAtSpeedLimit) |
                                                     kBodyAsleep);  // it may spin without a shape
         bodies.velocity[i] = {};
+        bodies.mean_motion[i] = {};
         bodies.delta[i] = {};
         note_body(core, i);
         any = true;

@@ -88,7 +88,7 @@ void quarantine(Core& core, std::uint32_t index, EventCause cause) {
     bodies.set_mass(index, without_mass(bodies.mass(index)));
     bodies.flags[index] = kBodyAlive | kBodyKinematic | kBodyQuarantined;
     note_body(core, index);
-    bodies.slow_ticks[index] = 0;
+    bodies.restart_rest(index);
 }
 
 // Tells that a body has come to a speed limit, once until it is slower again. Whether it is at one now.

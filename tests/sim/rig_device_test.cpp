@@ -8,7 +8,9 @@
 #include "cuda_runtime.h"
 #include "server/room/rig_costs.h"
 #include "server/room/rig_module.h"
+#include "sim/rigs/chain/chain.h"
 #include "tests/support/random_rigs.h"
+#include "tests/support/rigs.h"
 #include "tests/support/seed.h"
 #include "tests/support/worlds.h"
 
@@ -72,6 +74,26 @@ TEST_CASE("a GPU's threads give the bits of the CPU's lanes, on chip and off") {
             CHECK(there->stats().device_times.solve_ms > 0.0f);
             CHECK(here->stats().device_times.solve_ms == 0.0f);
         }
+    }
+}
+
+TEST_CASE("chains that are cut stay with the CPU, whatever a GPU solves beside them") {
+    const FreshDevice fresh;
+    WorldDef def = rope_world(3);
+    for (std::uint32_t k = 0; k < 8; ++k)
+        add_rope(def,
+                 k % 4 == 0   ? kLongChain + 1 + k
+                 : k % 4 == 1 ? kLongChain
+                              : 20,
+                 {0.0f, 0.0f, 0.5f * static_cast<float>(k)}, 0);
+    ModuleRigDevice gpu = module_device();
+    const auto there = world_on(def, &gpu), here = world_on(def, nullptr);
+    for (int tick = 0; tick < 30; ++tick) {
+        CAPTURE(tick);
+        there->step();
+        here->step();
+        CHECK(there->stats().device_rigs == 6);
+        REQUIRE(there->hash().root == here->hash().root);
     }
 }
 

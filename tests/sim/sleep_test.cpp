@@ -4,6 +4,7 @@
 
 #include "server/room/thread_pool.h"
 #include "tests/support/about.h"
+#include "tests/support/seeded_random.h"
 #include "tests/support/worlds.h"
 
 using namespace orrery::sim;
@@ -304,6 +305,85 @@ TEST_CASE("what falls does not sleep where it turns, however weak gravity is, an
         CHECK(state_of(*world, 1).pose.position.y == doctest::Approx(g > 0.0f ? 0.3 : 1.0).epsilon(0.01));
         CHECK(asleep(*world, 1));
     }
+}
+
+TEST_CASE("nothing sleeps that only turns round at the moment, nor what drifts slightly faster than sleep_speed_mps") {
+    SUBCASE("a pendulum that is let go at its apex, and each of its turns") {
+        WorldDef def;
+        const float angle = 0.05f;  // rad: 5 cm of way at the bob
+        const std::uint32_t bob = add_body(def, add_sphere_shape(def, 0.1f), {std::sin(angle), -std::cos(angle), 0.0f});
+        BallSocket pin;
+        pin.anchor_b = {-std::sin(angle), std::cos(angle), 0.0f};
+        add_joint(def, kNone, bob, pin);
+        auto world = make_world(def);
+        for (int tick = 0; tick < 600; ++tick) {
+            run(*world, 1);
+            REQUIRE(!asleep(*world, bob));
+        }
+    }
+    SUBCASE("a box that drifts at 0.06 m/s, and one that turns as fast") {
+        WorldDef def;
+        def.gravity = {};
+        const std::uint32_t box = add_box_shape(def, {0.5f, 0.5f, 0.5f});
+        add_body(def, box, {}), add_body(def, box, {5.0f, 0.0f, 0.0f}), add_body(def, box, {10.0f, 0.0f, 0.0f});
+        def.bodies[0].linear_velocity = {0.06f, 0.0f, 0.0f};
+        def.bodies[1].angular_velocity = {0.0f, 0.07f, 0.0f};  // of 0.87 m from its centre to a corner
+        def.bodies[2].linear_velocity = {0.04f, 0.0f, 0.0f};
+        auto world = make_world(def);
+        run(*world, 600);
+        CHECK(none_asleep(*world, 0, 1));
+        CHECK(asleep(*world, 2));
+    }
+}
+
+namespace {
+
+void add_walls(WorldDef& def, float half) {
+    for (int side = 0; side < 4; ++side) {
+        const bool along_x = side % 2 == 0;
+        const float away = side < 2 ? half + 0.5f : -half - 0.5f;
+        const Vec3 half_extents = along_x ? Vec3{0.5f, 20.0f, half} : Vec3{half, 20.0f, 0.5f};
+        const std::uint32_t wall = add_body(def, add_box_shape(def, half_extents),
+                                            along_x ? Vec3{away, 20.0f, 0.0f} : Vec3{0.0f, 20.0f, away});
+        def.bodies[wall].type = BodyType::fixed;
+    }
+}
+
+// Layers of 5 by 5 bodies that fall on the ground, and into a pile.
+void add_pile(WorldDef& def, std::uint32_t count, const std::vector<std::uint32_t>& shapes) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto along = [](std::uint32_t k) { return 1.2f * (static_cast<float>(k % 5) - 2.0f); };
+        const float up = 1.5f + 1.2f * static_cast<float>(i / 25), aside = 0.1f * static_cast<float>(i / 25 % 3);
+        add_body(def, shapes[i % shapes.size()], {along(i) + aside, up, along(i / 5) - aside});
+    }
+}
+
+}  // namespace
+
+TEST_CASE("piles fall asleep: of hulls within 800 ticks, of balls that have rolling resistance" *
+          doctest::test_suite("quality")) {
+    WorldDef def;
+    add_ground(def);
+    SUBCASE("400 hulls") {
+        orrery::testing::Random random(7);
+        std::vector<std::uint32_t> shapes;
+        for (int k = 0; k < 3; ++k) {
+            std::vector<Vec3> corners(8u << k);
+            for (Vec3& corner : corners)
+                corner = {random.in(-0.5f, 0.5f), random.in(-0.5f, 0.5f), random.in(-0.5f, 0.5f)};
+            shapes.push_back(add_shape(def, ShapeDef::hull(corners)));
+        }
+        add_pile(def, 400, shapes);
+    }
+    SUBCASE("400 balls") {
+        def.materials.resize(1);
+        def.materials[0].rolling_resistance = 0.02f;
+        add_walls(def, 4.0f);
+        add_pile(def, 400, {add_sphere_shape(def, 0.5f)});
+    }
+    auto world = make_world(def);
+    run(*world, 800);
+    CHECK(world->stats().sleeping_bodies == 400);
 }
 
 TEST_CASE("a body that cannot sleep keeps awake what it touches, and sleep can be switched off") {

@@ -356,9 +356,10 @@ struct SolverSettings {
     float joint_recovery_speed = 50.0f;
     float restitution_threshold_mps = 1.0f;  // slower impacts do not bounce, m/s, at least 0
     // Bodies that touch or are jointed fall asleep together. They do so when every point of their surfaces has been
-    // slower than sleep_speed_mps for sleep_time_s. Sleeping bodies cost almost nothing until another body touches one
-    // of them or a command changes one. A motor with a target other than 0 keeps its bodies awake. A servo keeps them
-    // awake while they move at all.
+    // slower than sleep_speed_mps for sleep_time_s, by its mean velocity: a mean with a time constant of a fifth of
+    // sleep_time_s, so that a rattle of some millimetres counts as rest. Sleeping bodies cost almost nothing until
+    // another body touches one of them or a command changes one. A motor with a target other than 0 keeps its bodies
+    // awake. A servo keeps them awake while they move at all.
     bool sleep = true;              // false: no body falls asleep
     float sleep_speed_mps = 0.05f;  // m/s, 0 to kMaxLinearSpeed_mps
     float sleep_time_s = 0.5f;      // s, 0 to kMaxSleepTime_s

@@ -15,7 +15,7 @@
 namespace orrery::sim {
 
 // Raised with every change that may alter any bit of any state. Golden files (tests/golden) name it.
-inline constexpr std::uint32_t kEngineVersion = 33;
+inline constexpr std::uint32_t kEngineVersion = 34;
 
 // A vector, in the unit and frame that its use states.
 struct Vec3 {

@@ -38,6 +38,8 @@ struct HashTree {
 
 // ---------------------------------------------------------------- the world
 
+class StateFieldVisitor;
+
 // How a step ended.
 enum class StepStatus : std::uint8_t {
     ok,                 // the tick was taken
@@ -206,8 +208,10 @@ class World {
     // was.
     void save(std::vector<std::uint8_t>& out) const;
     Result<Ok> restore(std::span<const std::uint8_t> bytes);
-    // The same within a process, many times faster, because no bytes are written or checked. roll_back() is an error if
-    // `to` is empty or of another definition, and leaves the world as it was.
+    // The bytes of save() behind its header as fields with names, in their order (state_fields.hpp).
+    void visit_fields(StateFieldVisitor& visitor) const;
+    // The same as save() and restore() within a process, many times faster, because no bytes are written or checked.
+    // roll_back() is an error if `to` is empty or of another definition, and leaves the world as it was.
     void checkpoint(Checkpoint& out) const;
     Result<Ok> roll_back(const Checkpoint& to);
 

@@ -18,7 +18,8 @@
 //
 // Alone: nothing else acts on the chain in this tick. Each substep is one solve of the whole impulse, without a warm
 // start and without a relax pass, and where bodies turn far as many more as it takes to meet what was asked for: what
-// the velocities say is true at the substep's end. Coupled: the chain is one big constraint in a last colour; its
+// the velocities say is true at the substep's end. A long chain is then solved in another order
+// (chain_cut-inl.h). Coupled: the chain is one big constraint in a last colour; its
 // impulses warm start it, and the relax pass is one more solve, without bias, of the new poses.
 
 #if defined(ORRERY_RIGS_CHAIN_CHAIN_INL_H_) == defined(HWY_TARGET_TOGGLE)

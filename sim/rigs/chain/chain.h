@@ -34,6 +34,10 @@ struct alignas(64) ChainExtras {
     Row active;                       // 1 where there is a joint
 };
 
+// A chain of more links than this that is alone is cut into kBundleLanes pieces, which lie side by side as chains do.
+// Then each of them has one link at least.
+inline constexpr std::uint32_t kLongChain = kBundleLanes * kBundleLanes;
+
 struct ChainBundle {
     std::uint32_t links = 0;  // of the longest
     std::uint32_t lanes = 0;
@@ -42,6 +46,7 @@ struct ChainBundle {
     bool plain = true;         // the extras are 1, 0, 0, 1, 0, 0
     bool ragged = false;       // some chain is shorter
     bool breakable = false;    // forces are wanted
+    bool cut = false;          // lanes are the pieces of one chain (chain_cut-inl.h)
     std::uint32_t locked = 0;  // a bit a lane: Rig::locked
     Row compliance{};
     // Of a tick: lanes that are solved by themselves, and with the coloured solver.
@@ -65,6 +70,16 @@ struct alignas(64) AloneSlot {
     Vec3Rows goal;                           // joint_goal (rig-inl.h)
     Vec3Rows total;                          // N s of the tick
     Sym3Rows& refined() { return inverse; }  // as `inverse`, while the poses are refined
+};
+
+// Beside it, of a chain that is cut.
+struct alignas(64) PieceSlot {
+    Mat3Rows reach;  // what the separator before the piece adds to the right-hand side is this times its impulse
+};
+// Of a piece: what its joints, eliminated, take from the block and add to the right-hand side of the separator before.
+struct alignas(64) PieceEnds {
+    Sym3Rows taken;
+    Vec3Rows added;
 };
 
 // While chains take part in the passes of the coloured solver: of a bundle, for a tick.

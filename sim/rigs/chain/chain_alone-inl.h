@@ -203,19 +203,24 @@ ORRERY_FN Sym3T<F> invert_row(const ChainView& chains, bool ragged, std::uint32_
     return inverse;
 }
 
-// The recurrence takes what it can from the row of the slot before: kept in registers, it would be spilled.
 template <class F, class Work>
-ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s,
-                               std::size_t lane, BodyBefore<F>& before) {
+ORRERY_FN AloneBody<F> meet_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s,
+                                  std::size_t lane, bool& held) {
     const ChainSlot& slot = chains.slots[s];
     auto&& w = work[s];
     const QuatT<F> q = get<F>(w.orientation, lane);
     const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
-    const F i = settle_alone<Turning::along, F>(step, chains, work, s, lane, in, out, before.held);
+    const F i = settle_alone<Turning::along, F>(step, chains, work, s, lane, in, out, held);
     const Vec3T<F> turned = get<F>(w.angular, lane);
-    const AloneBody<F> body{
-        get<F>(w.position, lane),    get<F>(w.linear, lane), turned, in, out, get<F>(slot.inverse_mass, lane), i,
-        curving(turned, F(step.h_s))};
+    return {get<F>(w.position, lane),    get<F>(w.linear, lane), turned, in, out, get<F>(slot.inverse_mass, lane), i,
+            curving(turned, F(step.h_s))};
+}
+// The recurrence takes what it can from the row of the slot before: kept in registers, it would be spilled.
+template <class F, class Work>
+ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s,
+                               std::size_t lane, BodyBefore<F>& before) {
+    auto&& w = work[s];
+    const AloneBody<F> body = meet_alone<F>(step, chains, work, s, lane, before.held);
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
         Sym3T<F> block = own_block<F>(before, body, spring.softness);
@@ -254,13 +259,26 @@ ORRERY_FN ImpulseRow<F> impulse_row(Slot&& w, std::size_t lane) {
             get<F>(w.alpha, lane),   get<F>(w.inertia, lane)};
 }
 template <class F>
-ORRERY_FN Vec3T<F> joint_impulse(const ImpulseRow<F>& row, Vec3T<F> after) {
+ORRERY_FN Vec3T<F> asked_of_joint(const ImpulseRow<F>& row, Vec3T<F> after) {
     const Vec3T<F> coupled = after * row.alpha - row.out * (row.i * dot(row.in, after));
-    return row.inverse * (row.reduced + coupled);
+    return row.reduced + coupled;
 }
+template <class F>
+ORRERY_FN Vec3T<F> joint_impulse(const ImpulseRow<F>& row, Vec3T<F> after) {
+    return row.inverse * asked_of_joint<F>(row, after);
+}
+// Without the parts that are less.
+template <class F>
+ORRERY_FN Vec3T<F> at_least(Vec3T<F> v, F least) {
+    const F zero(0.0f);
+    return {select(abs(v.x) < least, zero, v.x), select(abs(v.y) < least, zero, v.y),
+            select(abs(v.z) < least, zero, v.z)};
+}
+inline constexpr float kLeastSpeed = 1.0f / (std::uint64_t{1} << 40);  // m/s, rad/s
+
 // Forces, velocities and poses; but in the tick's last substep velocities go on to the next one. The square of how fast
-// it turns, before or after.
-template <Turning kTurning, bool kLast, class F, class Work>
+// it turns, before or after. kQuiet: speeds below kLeastSpeed count as 0.
+template <Turning kTurning, bool kLast, class F, bool kQuiet = false, class Work>
 ORRERY_FN F push_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s, std::size_t lane,
                        Vec3T<F> impulse, Vec3T<F> after) {
     auto&& w = work[s];
@@ -273,6 +291,7 @@ ORRERY_FN F push_alone(const StepConstants& step, const ChainView& chains, Work 
     const Vec3T<F> turned = get<F>(turned_row<kTurning>(w), lane);
     VelocityT<F> v{get<F>(w.linear, lane) + (impulse - after) * m,
                    turned + (cross(in, impulse) - cross(out, after)) * i};
+    if constexpr (kQuiet) v = {at_least(v.linear, F(kLeastSpeed)), at_least(v.angular, F(kLeastSpeed))};
     const F fast = max(length_squared(turned), length_squared(v.angular));
     put(w.position, lane, get<F>(w.position, lane) + v.linear * h);
     put(w.orientation, lane, integrate(get<F>(w.orientation, lane), v.angular * h));

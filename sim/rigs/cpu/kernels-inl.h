@@ -9,6 +9,7 @@
 
 #include "sim/rigs/chain/chain_alone-inl.h"
 #include "sim/rigs/chain/chain_coupled-inl.h"
+#include "sim/rigs/chain/chain_cut-inl.h"
 #include "sim/rigs/graph/graph-inl.h"
 #include "sim/rigs/tree/tree-inl.h"
 
@@ -17,6 +18,7 @@ ORRERY_LANES_BEGIN
 constexpr RigKernels make_rig_kernels() {
     using F = Number;
     return {solve_alone<F>,
+            solve_alone_cut<F>,
             prepare_chains<F>,
             warm_start_chains<F>,
             solve_chains<F>,

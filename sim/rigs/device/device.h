@@ -15,7 +15,8 @@
 namespace orrery::sim {
 
 // The rigs of a tick that are alone: nothing touches a member, no other joint holds one, and no actuator pushes one.
-// Chains are alone by ChainBundle::alone of bundles[alone[k]], trees by TreeBundle::alone, graphs by Graph::alone.
+// Chains are alone by ChainBundle::alone of bundles[alone[k]], but for those that are cut (ChainBundle::cut), which the
+// CPU solves; trees by TreeBundle::alone, graphs by Graph::alone.
 struct AloneTick {
     StepConstants step;
     std::uint32_t substeps;

@@ -1,0 +1,163 @@
+#include "server/cli/replay_state.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "orrery/state_fields.hpp"
+#include "protocol/scene/scene.h"
+#include "server/base/json_line.h"
+#include "server/cli/body_lines.h"
+#include "server/cli/command_line.h"
+#include "server/cli/recording.h"
+
+namespace orrery::server {
+
+namespace {
+
+using sim::FieldType;
+using sim::StateField;
+
+struct StateOptions {
+    std::string replay, list;
+    std::uint64_t tick = 0, index = 0, max_bodies = protocol::kDefaultMaxSceneBodies;
+    bool one = false, json = false;
+};
+
+std::string text_of(const StateField& field) {
+    std::string text;
+    for (std::uint32_t i = 0; i < field.count; ++i) {
+        char digits[40];
+        if (field.type == FieldType::f32)
+            std::snprintf(digits, sizeof digits, "%.9g", static_cast<double>(field.number(i)));
+        text.append(i == 0 ? "" : " ")
+            .append(field.type == FieldType::f32 ? std::string(digits) : std::to_string(field.integer(i)));
+    }
+    return text;
+}
+
+// Fields come list by list, of each list column by column: gathered here by element.
+class Elements final : public sim::StateFieldVisitor {
+  public:
+    explicit Elements(const StateOptions& options) : options_(options) {}
+
+    void field(const StateField& field) override {
+        if (!options_.list.empty() && field.list != options_.list) return;
+        if (options_.one && field.index != options_.index) return;
+        const auto [place, is_new] = order_.try_emplace(std::string(field.list), order_.size());
+        if (is_new) lists_.push_back(place->first);
+        Element& element = elements_[{place->second, field.index}];
+        if (!options_.json) {
+            element.lines.emplace_back(std::string(field.name), text_of(field));
+        } else if (field.type == FieldType::f32) {
+            numbers_.resize(field.count);
+            for (std::uint32_t i = 0; i < field.count; ++i) numbers_[i] = field.number(i);
+            field.count == 1 ? element.json.number(field.name, std::optional(static_cast<double>(numbers_[0])))
+                             : element.json.numbers(field.name, numbers_);
+        } else if (field.count == 1) {
+            element.json.number(field.name, field.integer(0));
+        } else {
+            std::vector<std::string> texts(field.count);
+            for (std::uint32_t i = 0; i < field.count; ++i) texts[i] = std::to_string(field.integer(i));
+            element.json.texts(field.name, texts);
+        }
+    }
+
+    // `names`: of bodies, by index.
+    void print(const std::map<std::uint32_t, std::string>& names) const {
+        for (const auto& [place, element] : elements_) {
+            const std::string& list = lists_[place.first];
+            const auto name = list == "bodies" ? names.find(place.second) : names.end();
+            const std::string called = name == names.end() ? std::string() : name->second;
+            options_.json ? print_json(list, place.second, called, element)
+                          : print_text(list, place.second, called, element);
+        }
+    }
+    bool empty() const { return elements_.empty(); }
+
+  private:
+    struct Element {
+        std::vector<std::pair<std::string, std::string>> lines;
+        JsonLine json;
+    };
+
+    static void print_json(const std::string& list, std::uint32_t index, const std::string& called,
+                           const Element& element) {
+        JsonLine line;
+        line.text("list", list).number("index", index);
+        if (!called.empty()) line.text("called", called);
+        std::printf("%s\n", line.object("fields", element.json).str().c_str());
+    }
+    static void print_text(const std::string& list, std::uint32_t index, const std::string& called,
+                           const Element& element) {
+        std::printf("%s[%u]%s%s\n", list.c_str(), index, called.empty() ? "" : " ", called.c_str());
+        for (const auto& [name, text] : element.lines) std::printf("  %s = %s\n", name.c_str(), text.c_str());
+    }
+
+    const StateOptions& options_;
+    std::map<std::string, std::size_t> order_;
+    std::vector<std::string> lists_;
+    std::map<std::pair<std::size_t, std::uint32_t>, Element> elements_;
+    std::vector<float> numbers_;
+};
+
+int print_state(const StateOptions& options, sim::Target target) {
+    const auto recording = Recording::open(options.replay);
+    if (!recording) return complain(options.replay + ": " + recording.error().to_string(), kExitInput);
+    const auto world = (*recording)->world_at(options.tick, options.max_bodies, target);
+    if (!world) {
+        const bool differs = world.error().code == ErrorCode::corrupt;
+        return complain(options.replay + ": " + world.error().to_string(),
+                        differs ? kExitFalse : exit_code_of(world.error()));
+    }
+    std::vector<sim::BodyState> bodies;
+    (*world)->read_bodies(bodies);
+    std::map<std::uint32_t, std::string> names;
+    for (const sim::BodyState& body : bodies) names[body.id.index] = body_name((*world)->definition(), body);
+    Elements elements(options);
+    (*world)->visit_fields(elements);
+    if (elements.empty())
+        return complain("the state has no " + options.list +
+                            (options.one ? " with index " + std::to_string(options.index) : "") +
+                            "; without --list all are printed",
+                        kExitInput);
+    elements.print(names);
+    return kExitGood;
+}
+
+}  // namespace
+
+int state_command(const std::vector<std::string>& arguments) {
+    StateOptions options;
+    std::string target = "auto";
+    CLI::App app(
+        "Prints every field of a recorded world after a tick: what a save of it holds, by name, in SI units and world "
+        "axes. Numbers have as many digits as tell one value from the next, so that two states can be compared as "
+        "text.",
+        "orrery replay state");
+    app.add_option("REPLAY", options.replay, "replay file")->required();
+    app.add_option("--tick", options.tick, "the tick; 0 is the start")
+        ->required()
+        ->check(whole_number(0, kMaxRunTicks));
+    app.add_option("--list", options.list,
+                   "only this list: world, bodies, changed, joints, rig_forces, contacts, sleeping_contacts, "
+                   "sensor_overlaps, rolling, mean_motions, slots, actuators or events")
+        ->check(CLI::IsMember({"world", "bodies", "changed", "joints", "rig_forces", "contacts", "sleeping_contacts",
+                               "sensor_overlaps", "rolling", "mean_motions", "slots", "actuators", "events"}));
+    auto* index =
+        app.add_option("--index", options.index, "only this element of the lists")->check(whole_number(0, sim::kNone));
+    app.add_option("--target", target,
+                   "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)");
+    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of the recorded scene")
+        ->check(whole_number(1, sim::kMaxBodies))
+        ->capture_default_str();
+    app.add_flag("--json", options.json, "print one JSON object for each element instead of text");
+    if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
+    options.one = index->count() > 0;
+    int exit = kExitUsage;
+    const std::optional<sim::Target> found = parse_target(target, exit);
+    return found ? print_state(options, *found) : exit;
+}
+
+}  // namespace orrery::server
