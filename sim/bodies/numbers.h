@@ -75,8 +75,9 @@ bool is_slow(const VelocityRecord& velocity, float radius_m, float speed_mps, fl
 VelocityRecord way_between(const PoseRecord& from, const PoseRecord& to, float dt_s);
 // `mean` moved towards `now` by `part` of the way.
 VelocityRecord moved_towards(const VelocityRecord& mean, const VelocityRecord& now, float part);
-// The part by which a mean moves each tick whose time constant is `time_s`.
-float part_of_mean(float dt_s, float time_s);
+// The part by which a mean moves each tick whose time constant is `part` of `time_s`.
+float part_of_mean(float dt_s, float time_s, float part);
+float product(float a, float b);
 // Where a body at `pose` comes to when a rigid motion takes `from` to `to`.
 Pose carried(const Pose& from, const Pose& to, const Pose& pose);
 // That motion as the pose of a frame that stood in the world's: for place_world_side.

@@ -269,7 +269,8 @@ VelocityRecord moved_towards(const VelocityRecord& mean, const VelocityRecord& n
     return moved;
 }
 
-float part_of_mean(float dt_s, float time_s) { return dt_s / (dt_s + time_s); }
+float part_of_mean(float dt_s, float time_s, float part) { return dt_s / (dt_s + time_s * part); }
+float product(float a, float b) { return a * b; }
 
 std::uint32_t whole_ticks(float time_s, float tick_rate_hz) {
     const float ticks = time_s * tick_rate_hz;

@@ -102,12 +102,12 @@ bool rests(Core& core, std::uint32_t body) {
     const SolverSettings& settings = core.def.solver;
     VelocityRecord& mean = bodies.mean_motion[body];
     const VelocityRecord& velocity = bodies.velocity[body];
-    if (bodies.info(body).can_sleep && !fast_along_an_axis(velocity, settings.sleep_speed_mps * kRattle)) {
+    if (bodies.info(body).can_sleep && !fast_along_an_axis(velocity, ref::product(settings.sleep_speed_mps, kRattle))) {
         const VelocityRecord way = core.rigs.of_lone_chain(body)
                                        ? velocity
                                        : ref::way_between(core.start_pose[body], bodies.pose[body], core.dt_s);
         if (slow(core, body, way, kRattle)) {
-            mean = ref::moved_towards(mean, way, ref::part_of_mean(core.dt_s, settings.sleep_time_s * kMeanTime));
+            mean = ref::moved_towards(mean, way, ref::part_of_mean(core.dt_s, settings.sleep_time_s, kMeanTime));
             return slow(core, body, mean, 1.0f);
         }
     }

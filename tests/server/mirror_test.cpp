@@ -132,7 +132,8 @@ TEST_CASE("the shown tick of a mirror never goes back, also where it diverges an
         double tick = shown_tick(), worst_back = 0.0;
         for (int i = 0; i < 5000; ++i) {
             if (i % 2000 == 200)
-                player.connection.mirror()->disturb(sim::Command::impulse(shown.front().id, {0.0f, 1.0f, 0.0f}));
+                player.connection.mirror()->disturb(
+                    sim::Command::impulse(shown.back().id, {0.0f, 1.0f, 0.0f}));  // of a car
             sim.run(0.002, wander);
             const double next = shown_tick();
             worst_back = std::max(worst_back, tick - next);

@@ -262,11 +262,11 @@ class ForgedSave {
         constexpr std::array<std::uint8_t, 7> kRemoved{0, 1, 0, 0, 0, 0xff, 0xff};
         put(kRemoved, count);
     }
-    void put_rest(std::uint32_t bodies) {  // where they stand; no contact, actuator or event
+    void put_rest(std::uint32_t bodies) {  // where they stand; no mean motion, contact, actuator or event
         constexpr std::array<float, 13> kPoseAndVelocity{0, 0, 0, 0, 0, 0, 1};
         put(std::uint16_t{0}, bodies + 1);  // slow for no tick
         put(kPoseAndVelocity, bodies + 1);
-        put(0u, 5);
+        put(0u, 6);
     }
     const std::vector<std::uint8_t>& sealed() {
         const std::uint64_t length = bytes.size() - kSaveHeaderBytes;

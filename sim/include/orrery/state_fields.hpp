@@ -12,6 +12,7 @@ namespace orrery::sim {
 
 enum class FieldType : std::uint8_t { u8, u16, u32, u64, f32 };
 
+// A field, or a vector of numbers that belong together.
 struct StateField {
     Subsystem subsystem = Subsystem::clock;
     // Where the field is: "world", or an element of "bodies", "changed", "joints", "rig_forces", "contacts",
@@ -35,6 +36,7 @@ struct StateField {
     float number(std::uint32_t i) const { return std::bit_cast<float>(static_cast<std::uint32_t>(integer(i))); }
 };
 
+// Gets the fields of World::visit_fields, one by one.
 class StateFieldVisitor {
   public:
     virtual ~StateFieldVisitor() = default;
