@@ -10,6 +10,7 @@
 
 namespace orrery::sim {
 
+// Of the numbers of a field; f32 is a float.
 enum class FieldType : std::uint8_t { u8, u16, u32, u64, f32 };
 
 // A field, or a vector of numbers that belong together.
@@ -26,6 +27,7 @@ struct StateField {
     std::uint32_t count = 0;              // numbers: 3 for a vector; quaternions are x, y, z, w
     std::span<const std::uint8_t> bytes;  // little endian, valid during the visit
 
+    // Number i of a field of any type, as its bits.
     std::uint64_t integer(std::uint32_t i) const {
         constexpr std::uint32_t kBytes[] = {1, 2, 4, 8, 4};
         const std::uint32_t size = kBytes[static_cast<std::size_t>(type)];
@@ -33,6 +35,7 @@ struct StateField {
         for (std::uint32_t k = size; k > 0; --k) value = value << 8 | bytes[i * size + k - 1];
         return value;
     }
+    // Number i of a field of type f32.
     float number(std::uint32_t i) const { return std::bit_cast<float>(static_cast<std::uint32_t>(integer(i))); }
 };
 
@@ -40,7 +43,7 @@ struct StateField {
 class StateFieldVisitor {
   public:
     virtual ~StateFieldVisitor() = default;
-    virtual void field(const StateField& field) = 0;
+    virtual void field(const StateField& field) = 0;  // `field` is valid during the call
 };
 
 }  // namespace orrery::sim
