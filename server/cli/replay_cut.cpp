@@ -42,7 +42,8 @@ class NewFile {
     NewFile& operator=(const NewFile&) = delete;
     bool is_open() const { return file_ >= 0; }
     Error error(const char* call) const {
-        return Error{ErrorCode::io, path_, std::string(call) + ": " + std::strerror(errno)};
+        const char* mend = errno == EEXIST ? ": name a new file" : "";
+        return Error{ErrorCode::io, path_, std::string(call) + ": " + std::strerror(errno) + mend};
     }
     Result<Ok> append(const Bytes& bytes) {
         if (!bytes) return bytes.error();
