@@ -1,10 +1,18 @@
 #include "server/cli/recording.h"
 
 #include "protocol/replay/recorded.h"
+#include "server/cli/command_line.h"
 
 namespace orrery::server {
 
 using protocol::replay::ReplayReader;
+
+namespace {
+
+// What the survey found is there no more.
+Error changed() { return Error{ErrorCode::io, "", "the file changed while it was read"}; }
+
+}  // namespace
 
 Result<std::unique_ptr<Recording>> Recording::open(const std::string& path) {
     auto source = ReplaySource::open(path);
@@ -15,51 +23,60 @@ Result<std::unique_ptr<Recording>> Recording::open(const std::string& path) {
     return made;
 }
 
-Result<std::unique_ptr<sim::World>> Recording::world_at(std::uint64_t tick, std::uint64_t max_bodies,
-                                                        sim::Target target) {
-    const std::uint64_t first = survey_.header.first_tick, last = survey_.ticks;
-    if (tick < first || tick > last)
-        return Error{ErrorCode::not_found, "tick " + std::to_string(tick),
-                     "the recording has the states of ticks " + std::to_string(first) + " to " + std::to_string(last)};
+Result<std::unique_ptr<sim::World>> Recording::new_world(std::uint64_t max_bodies, sim::Target target) const {
     const auto definition =
         protocol::replay::recorded_definition(survey_.header, [max_bodies](const protocol::replay::FileHeader& header) {
             return protocol::replay::load_recorded_scene(header, max_bodies);
         });
     if (!definition) return definition.error();
-    auto world = sim::World::create(*definition, {.target = target});
-    if (!world) return world.error();
+    return sim::World::create(*definition, {.target = target});
+}
 
+Result<Ok> Recording::go_to(std::uint64_t tick, sim::World& world, sim::Executor* executor) {
+    const std::uint64_t first = survey_.header.first_tick, last = survey_.ticks;
+    if (tick < first || tick > last)
+        return Error{ErrorCode::not_found, "tick " + std::to_string(tick),
+                     "the recording has the states of ticks " + std::to_string(first) + " to " + std::to_string(last)};
     const protocol::replay::Mark* start = &survey_.marks.front();
     for (const protocol::replay::Mark& mark : survey_.marks) {
         if (mark.tick <= tick) start = &mark;
     }
     reader_.emplace(*source_, *start);
     if (start->keyframe) {
-        if (reader_->next() != ReplayReader::Kind::keyframe) return reader_->error();
-        if (const Result<Ok> restored = (*world)->restore(reader_->keyframe().state); !restored)
-            return Error{ErrorCode::corrupt, "keyframe of tick " + std::to_string(start->tick),
+        if (reader_->next() != ReplayReader::Kind::keyframe) return changed();
+        if (const Result<Ok> restored = world.restore(reader_->keyframe().state); !restored)
+            return Error{ErrorCode::parse, "keyframe of tick " + std::to_string(start->tick),
                          restored.error().to_string()};
     }
-    while ((*world)->tick() < tick) {
-        const Result<bool> stepped = step(**world);
+    while (world.tick() < tick) {
+        const Result<bool> stepped = step(world, executor);
         if (!stepped) return stepped.error();
+        if (!*stepped) return changed();
     }
-    return std::move(*world);
+    return Ok{};
 }
 
-Result<bool> Recording::step(sim::World& world) {
+Result<bool> Recording::step(sim::World& world, sim::Executor* executor) {
     for (;;) {
         const ReplayReader::Kind kind = reader_->next();
         if (kind == ReplayReader::Kind::stop) return false;
         if (kind == ReplayReader::Kind::tick) break;
     }
-    const protocol::replay::TickRecord& record = reader_->tick();
-    if (const sim::StepStatus status = world.step(record.commands); status != sim::StepStatus::ok)
+    if (const Result<Ok> taken = take(world, reader_->tick(), executor); !taken) return taken.error();
+    return true;
+}
+
+Result<Ok> take(sim::World& world, const protocol::replay::TickRecord& record, sim::Executor* executor) {
+    if (const sim::StepStatus status = world.step(record.commands, executor); status != sim::StepStatus::ok)
         return sim::step_error(status, record.tick);
     if (!protocol::replay::agrees(world.hash(), record))
         return Error{ErrorCode::corrupt, "tick " + std::to_string(record.tick),
                      "the simulation differs from the recording from here on (see orrery verify)"};
-    return true;
+    return Ok{};
+}
+
+int exit_code_of_replaying(const Error& error) {
+    return error.code == ErrorCode::corrupt ? kExitFalse : exit_code_of(error);
 }
 
 }  // namespace orrery::server

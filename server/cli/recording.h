@@ -19,19 +19,27 @@ class Recording {
     const protocol::replay::Survey& survey() const { return survey_; }
     const protocol::replay::Source& source() const { return *source_; }
 
-    // The world after a tick, simulated from the last keyframe before it, and each tick compared: an error (corrupt)
-    // at the first that differs. Also an error: a recording of another engine version, or a tick that it lacks.
-    // reader() then is behind the record of that tick.
-    Result<std::unique_ptr<sim::World>> world_at(std::uint64_t tick, std::uint64_t max_bodies, sim::Target target);
+    // Of the recorded scene, at its start. An error: the recording is of another engine version, the scene has more
+    // bodies than these, or the machine lacks the target.
+    Result<std::unique_ptr<sim::World>> new_world(std::uint64_t max_bodies, sim::Target target) const;
+    // Brings a new world to its state after a tick. It is simulated from the last keyframe before that. reader() then
+    // is behind the record of the tick. An error (not_found): the recording lacks the tick; else as take().
+    Result<Ok> go_to(std::uint64_t tick, sim::World& world, sim::Executor* executor = nullptr);
     protocol::replay::ReplayReader& reader() { return *reader_; }
-    // The world's next tick: false at the end of the recording.
-    Result<bool> step(sim::World& world);
+    // The next tick of the reader. False: the recording ends.
+    Result<bool> step(sim::World& world, sim::Executor* executor = nullptr);
 
   private:
-    Recording(std::unique_ptr<ReplaySource> source) : source_(std::move(source)) {}
+    explicit Recording(std::unique_ptr<ReplaySource> source) : source_(std::move(source)) {}
     std::unique_ptr<ReplaySource> source_;
     protocol::replay::Survey survey_;
     std::optional<protocol::replay::ReplayReader> reader_;
 };
+
+// Steps the world by a recorded tick. An error (corrupt): its state then differs from the recorded one.
+Result<Ok> take(sim::World& world, const protocol::replay::TickRecord& record, sim::Executor* executor = nullptr);
+
+// The exit code for an error of these: 1 if a state differs.
+int exit_code_of_replaying(const Error& error);
 
 }  // namespace orrery::server

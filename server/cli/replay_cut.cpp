@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "protocol/netcode/crypto.h"
-#include "protocol/replay/recorded.h"
 #include "protocol/replay/writer.h"
 #include "protocol/scene/scene.h"
 #include "server/cli/command_line.h"
@@ -105,14 +104,8 @@ class Cutter {
 
   private:
     Result<Ok> tick(const replay::TickRecord& record) {
-        if (const sim::StepStatus status = world_.step(record.commands); status != sim::StepStatus::ok)
-            return sim::step_error(status, record.tick);
-        const sim::HashTree hash = world_.hash();
-        if (!replay::agrees(hash, record))
-            return Error{ErrorCode::corrupt, "tick " + std::to_string(record.tick),
-                         "the simulation differs from the recording (see orrery verify): cut only what is equal, "
-                         "with --to"};
-        return file_.append(writer_.tick(record.tick, record.commands, hash, record.slip_ns));
+        if (auto taken = take(world_, record); !taken) return taken;
+        return file_.append(writer_.tick(record.tick, record.commands, world_.hash(), record.slip_ns));
     }
     Result<Ok> keyframe() {
         world_.save(saved_);
@@ -140,18 +133,19 @@ class Cutter {
 
 int cut(const CutOptions& options) {
     const auto fail = [&](const Error& error) {
-        return complain(options.replay + ": " + error.to_string(),
-                        error.code == ErrorCode::corrupt ? kExitFalse : exit_code_of(error));
+        return complain(options.replay + ": " + error.to_string(), exit_code_of_replaying(error));
     };
     const auto recording = Recording::open(options.replay);
     if (!recording) return complain(options.replay + ": " + recording.error().to_string(), kExitInput);
     const std::uint64_t last = std::min(options.to, (*recording)->survey().ticks);
-    if (options.from > last)
-        return complain(options.replay + ": it ends at tick " + std::to_string(last) + ", before --from " +
-                            std::to_string(options.from),
-                        kExitInput);
-    const auto world = (*recording)->world_at(options.from - 1, options.max_bodies, sim::Target::automatic);
+    const std::uint64_t from = std::max(options.from, (*recording)->survey().header.first_tick + 1);
+    if (from > last)
+        return complain(
+            options.replay + ": it ends at tick " + std::to_string(last) + ", before --from " + std::to_string(from),
+            kExitInput);
+    const auto world = (*recording)->new_world(options.max_bodies, sim::Target::automatic);
     if (!world) return fail(world.error());
+    if (const Result<Ok> there = (*recording)->go_to(from - 1, **world); !there) return fail(there.error());
     NewFile file(options.out);
     if (!file.is_open()) return complain(file.error("open"), kExitInput);
     Cutter cutter(**recording, **world, file);
@@ -160,8 +154,8 @@ int cut(const CutOptions& options) {
     if (done) done = file.keep();
     if (!done) return fail(done.error());
     std::printf("%s: ticks %llu to %llu of %s, %llu bytes\n", options.out.c_str(),
-                static_cast<unsigned long long>(options.from), static_cast<unsigned long long>(last),
-                options.replay.c_str(), static_cast<unsigned long long>(file.size()));
+                static_cast<unsigned long long>(from), static_cast<unsigned long long>(last), options.replay.c_str(),
+                static_cast<unsigned long long>(file.size()));
     if (cutter.left_out() > 0)
         std::printf("%s: without %llu signatures and chunks of unknown kinds\n", options.out.c_str(),
                     static_cast<unsigned long long>(cutter.left_out()));

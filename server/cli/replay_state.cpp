@@ -105,12 +105,12 @@ class Elements final : public sim::StateFieldVisitor {
 int print_state(const StateOptions& options, sim::Target target) {
     const auto recording = Recording::open(options.replay);
     if (!recording) return complain(options.replay + ": " + recording.error().to_string(), kExitInput);
-    const auto world = (*recording)->world_at(options.tick, options.max_bodies, target);
-    if (!world) {
-        const bool differs = world.error().code == ErrorCode::corrupt;
-        return complain(options.replay + ": " + world.error().to_string(),
-                        differs ? kExitFalse : exit_code_of(world.error()));
-    }
+    const auto fail = [&](const Error& error) {
+        return complain(options.replay + ": " + error.to_string(), exit_code_of_replaying(error));
+    };
+    const auto world = (*recording)->new_world(options.max_bodies, target);
+    if (!world) return fail(world.error());
+    if (const Result<Ok> there = (*recording)->go_to(options.tick, **world); !there) return fail(there.error());
     std::vector<sim::BodyState> bodies;
     (*world)->read_bodies(bodies);
     std::map<std::uint32_t, std::string> names;

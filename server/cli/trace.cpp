@@ -9,22 +9,18 @@
 #include <optional>
 #include <set>
 
-#include "protocol/replay/reader.h"
-#include "protocol/replay/verify.h"
 #include "server/base/json_line.h"
 #include "server/base/scene_file.h"
 #include "server/cli/body_lines.h"
 #include "server/cli/command_line.h"
 #include "server/cli/incidents.h"
-#include "server/cli/verify.h"
-#include "server/room/replay_source.h"
+#include "server/cli/recording.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
 
 namespace {
 
-using protocol::replay::ReplayReader;
 using sim::EventKind;
 
 constexpr std::array<std::string_view, sim::kEventKinds> kEventNames = {
@@ -260,69 +256,44 @@ int finish(const TraceOptions& options, std::uint64_t ticks, const Error& diverg
     return same ? kExitGood : complain(options.replay + ": " + divergence.to_string(), kExitFalse);
 }
 
-// Steps from the mark to the last tick that is wanted, and prints on the way.
-int trace_from(const TraceOptions& options, const protocol::replay::Source& source,
-               const protocol::replay::Survey& seen, sim::World& world, sim::Executor* executor) {
-    const protocol::replay::Mark* start = &seen.marks.front();
-    for (const protocol::replay::Mark& mark : seen.marks) {
-        if (mark.tick < options.from) start = &mark;
-    }
-    ReplayReader reader(source, *start);
-    if (start->keyframe) {
-        if (reader.next() != ReplayReader::Kind::keyframe)
-            return complain(options.replay + ": " + reader.error().to_string(), kExitInput);
-        if (const Result<Ok> restored = world.restore(reader.keyframe().state); !restored)
-            return complain(options.replay + ": keyframe of tick " + std::to_string(start->tick) + ": " +
-                                restored.error().to_string(),
-                            kExitInput);
-    }
+// Why a recording ends where it does; nothing if it was closed.
+Error incomplete(const Recording& recording) {
+    const protocol::replay::Survey& seen = recording.survey();
+    if (seen.status == protocol::replay::ReadStatus::closed) return {};
+    if (seen.status != protocol::replay::ReadStatus::open) return seen.error;
+    return Error{ErrorCode::corrupt, "byte " + std::to_string(recording.source().size()), "it was not closed"};
+}
+
+// From the first to the last tick that is wanted.
+int trace_ticks(const TraceOptions& options, Recording& recording, sim::World& world, sim::Executor* executor) {
+    const std::uint64_t start = std::max(options.from - 1, recording.survey().header.first_tick);
+    Result<Ok> there = recording.go_to(start, world, executor);
     Tracer tracer(options, world);
-    Error divergence;
-    while (world.tick() < options.to) {
-        const ReplayReader::Kind kind = reader.next();
-        if (kind == ReplayReader::Kind::stop) break;
-        if (kind != ReplayReader::Kind::tick) continue;
-        const protocol::replay::TickRecord& record = reader.tick();
-        if (const sim::StepStatus status = world.step(record.commands, executor); status != sim::StepStatus::ok)
-            return complain(options.replay + ": " + sim::step_error(status, record.tick).to_string(), kExitInput);
-        if (!protocol::replay::agrees(world.hash(), record)) {
-            divergence = Error{ErrorCode::corrupt, "tick " + std::to_string(record.tick),
-                               "the simulation differs from the recording from here on (see orrery verify)"};
-            return finish(options, record.tick - 1, divergence, {});
-        }
+    while (there && world.tick() < options.to) {
+        const Result<bool> stepped = recording.step(world, executor);
+        if (!stepped) there = stepped.error();
+        if (!stepped || !*stepped) break;
         tracer.after_tick();
     }
-    const bool at_end = world.tick() < options.to;
-    Error incomplete;
-    if (at_end && seen.status != protocol::replay::ReadStatus::closed) {
-        incomplete = seen.status == protocol::replay::ReadStatus::open
-                         ? Error{ErrorCode::corrupt, "byte " + std::to_string(source.size()), "it was not closed"}
-                         : seen.error;
-    }
-    if (at_end && options.from > world.tick())
-        return complain(options.replay + ": it ends at tick " + std::to_string(world.tick()) + ", before --from " +
-                            std::to_string(options.from),
-                        kExitInput);
-    return finish(options, world.tick(), divergence, incomplete);
+    if (there) return finish(options, world.tick(), {}, world.tick() < options.to ? incomplete(recording) : Error{});
+    if (there.error().code == ErrorCode::corrupt) return finish(options, world.tick() - 1, there.error(), {});
+    return complain(options.replay + ": " + there.error().to_string(), exit_code_of(there.error()));
 }
 
 int trace(const TraceOptions& options, sim::Target target) {
-    const auto source = ReplaySource::open(options.replay);
-    if (!source) return complain(source.error(), kExitInput);
-    const protocol::replay::Survey seen = protocol::replay::survey(**source);
-    if (!seen.usable()) return complain(options.replay + ": " + seen.error.to_string(), kExitInput);
-    const auto definition = protocol::replay::recorded_definition(
-        seen.header,
-        [&](const protocol::replay::FileHeader& header) { return load_recorded_scene(header, options.max_bodies); });
-    if (!definition)
-        return complain(options.replay + ": " + definition.error().to_string(), exit_code_of(definition.error()));
-    if (const Result<Ok> known = check_names(options.bodies, (*definition)->def()); !known)
-        return complain(known.error(), kExitInput);
-    const auto world = sim::World::create(*definition, {.target = target});
+    const auto recording = Recording::open(options.replay);
+    if (!recording) return complain(options.replay + ": " + recording.error().to_string(), kExitInput);
+    if (const std::uint64_t last = (*recording)->survey().ticks; options.from > last)
+        return complain(options.replay + ": it ends at tick " + std::to_string(last) + ", before --from " +
+                            std::to_string(options.from),
+                        kExitInput);
+    const auto world = (*recording)->new_world(options.max_bodies, target);
     if (!world) return complain(options.replay + ": " + world.error().to_string(), exit_code_of(world.error()));
+    if (const Result<Ok> known = check_names(options.bodies, (*world)->definition()); !known)
+        return complain(known.error(), kExitInput);
     std::unique_ptr<ThreadPool> pool;
     if (options.threads > 1) pool = std::make_unique<ThreadPool>(options.threads);
-    return trace_from(options, **source, seen, **world, pool.get());
+    return trace_ticks(options, **recording, **world, pool.get());
 }
 
 }  // namespace

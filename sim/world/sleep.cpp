@@ -97,7 +97,7 @@ bool slow(const Core& core, std::uint32_t body, const VelocityRecord& velocity, 
 
 // Notes the tick's motion; whether the mean of it is slow. What is fast has none, so that it costs a saved state
 // nothing. Of a chain that is solved by itself nobody knows where it was.
-bool rests(Core& core, std::uint32_t body) {
+bool note_rest(Core& core, std::uint32_t body) {
     Bodies& bodies = core.state.bodies;
     const SolverSettings& settings = core.def.solver;
     VelocityRecord& mean = bodies.mean_motion[body];
@@ -263,7 +263,7 @@ void put_to_sleep(Core& core) {
     for (const std::uint32_t i : movers) {
         if (!bodies.dynamic(i)) continue;
         bodies.slow_ticks[i] =
-            rests(core, i)
+            note_rest(core, i)
                 ? static_cast<std::uint16_t>(std::min<std::uint32_t>(bodies.slow_ticks[i] + 1u, core.sleep_ticks))
                 : std::uint16_t{0};
         any |= bodies.slow_ticks[i] == core.sleep_ticks;

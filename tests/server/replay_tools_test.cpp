@@ -135,6 +135,11 @@ TEST_CASE("a cut verifies by itself, names its parent, and can be cut again") {
         CHECK(verified(again).report.ticks == 51);
         CHECK(verified(again).report.header.parent.run == whole.report.header.run);
         CHECK(has(replay({"info", again}).out, "parent "));
+        const Printed trace = replay({"trace", part, "--bodies", "seesaw"});  // from its own start
+        CHECK(trace.code == 0);
+        CHECK(trace.out.starts_with("tick 100 body seesaw"));
+        REQUIRE(replay({"cut", part, "--out", again + ".whole"}).code == 0);
+        CHECK(verified(again + ".whole").report.ticks == 101);
 
         REQUIRE(replay({"cut", path, "--to", "50", "--out", start}).code == 0);
         CHECK(verified(start).report.header.first_tick == 0);
