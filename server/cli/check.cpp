@@ -127,9 +127,7 @@ int check_command(const std::vector<std::string>& arguments) {
         "that touch.",
         "orrery check");
     app.add_option("SCENE", options.scenes, "scene files, JSON or binary");
-    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of a scene")
-        ->check(whole_number(1, sim::kMaxBodies))
-        ->capture_default_str();
+    add_max_bodies_option(app, options.max_bodies);
     app.add_flag("--strict", options.strict, "exit code 1 if there are warnings");
     app.add_flag("--json", options.json,
                  "print one JSON object for each line: errors and warnings with severity, kind, file, line, path and "

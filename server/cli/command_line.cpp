@@ -52,6 +52,12 @@ void add_jacobi_option(CLI::App& app, std::string& name) {
         ->capture_default_str();
 }
 
+void add_max_bodies_option(CLI::App& app, std::uint64_t& max_bodies) {
+    app.add_option("--max-bodies", max_bodies, "largest number of bodies of the scene")
+        ->check(whole_number(1, sim::kMaxBodies))
+        ->capture_default_str();
+}
+
 int complain(std::string_view message, int code) {
     std::fprintf(stderr, "orrery: %.*s\n", static_cast<int>(message.size()), message.data());
     return code;

@@ -32,6 +32,9 @@ CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
 // The option --jacobi, the device that solves large rigs. It sets `name` to "auto", "cpu" or "cuda".
 void add_jacobi_option(CLI::App& app, std::string& name);
 
+// The option --max-bodies, of a scene that is read.
+void add_max_bodies_option(CLI::App& app, std::uint64_t& max_bodies);
+
 // "orrery: PLACE: MESSAGE" on stderr; gives `code` back.
 int complain(const Error& error, int code);
 int complain(std::string_view message, int code);

@@ -177,9 +177,7 @@ int cut_command(const std::vector<std::string>& arguments) {
         ->capture_default_str();
     app.add_option("--to", options.to, "last tick of the part; without it, the end of the recording")
         ->check(whole_number(1, kMaxRunTicks));
-    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of the recorded scene")
-        ->check(whole_number(1, sim::kMaxBodies))
-        ->capture_default_str();
+    add_max_bodies_option(app, options.max_bodies);
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     if (options.from > options.to) return complain("--from is beyond --to", kExitUsage);
     return cut(options);

@@ -149,9 +149,7 @@ int state_command(const std::vector<std::string>& arguments) {
         app.add_option("--index", options.index, "only this element of the lists")->check(whole_number(0, sim::kNone));
     app.add_option("--target", target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)");
-    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of the recorded scene")
-        ->check(whole_number(1, sim::kMaxBodies))
-        ->capture_default_str();
+    add_max_bodies_option(app, options.max_bodies);
     app.add_flag("--json", options.json, "print one JSON object for each element instead of text");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     options.one = index->count() > 0;

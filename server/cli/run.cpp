@@ -66,9 +66,7 @@ void describe(CLI::App& app, RunOptions& options) {
         ->check(CLI::Range(1.0, static_cast<double>(protocol::kMaxTickRate_hz)));
     app.add_option("--substeps", options.substeps, "substeps for each tick, instead of the scene's")
         ->check(whole_number(1, sim::kMaxSubsteps));
-    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of the scene")
-        ->check(whole_number(1, sim::kMaxBodies))
-        ->capture_default_str();
+    add_max_bodies_option(app, options.max_bodies);
     app.add_option("--hash-every", options.hash_every, "ticks between printed hashes (0: only at the end)")
         ->check(whole_number(0, kMaxRunTicks));
     app.add_option("--hash-tree", options.hash_tree,

@@ -102,9 +102,7 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
                    "client ids in the replay: on, off, or hashed with the key of --key-file")
         ->check(CLI::IsMember({"on", "off", "hashed"}))
         ->capture_default_str();
-    app.add_option("--max-bodies", config.max_bodies, "largest number of bodies of the scene")
-        ->check(whole_number(1, sim::kMaxBodies))
-        ->capture_default_str();
+    add_max_bodies_option(app, config.max_bodies);
     app.add_option("--status-every-s", config.status_every_s, "seconds between status lines; 0: only the last one")
         ->check(CLI::Range(0.0, kMaxStatusEvery_s))
         ->capture_default_str();

@@ -59,9 +59,7 @@ void describe(CLI::App& app, TraceOptions& options) {
     app.add_option("--threads", options.threads, "threads inside a tick (no bit depends on it)")
         ->check(whole_number(1, kMaxThreads))
         ->capture_default_str();
-    app.add_option("--max-bodies", options.max_bodies, "largest number of bodies of the recorded scene")
-        ->check(whole_number(1, sim::kMaxBodies))
-        ->capture_default_str();
+    add_max_bodies_option(app, options.max_bodies);
     app.add_flag("--json", options.json, "print one JSON object for each line instead of text");
 }
 

@@ -144,9 +144,7 @@ int verify_command(const std::vector<std::string>& arguments) {
         ->excludes(threads)
         ->capture_default_str();
     add_jacobi_option(app, jacobi);
-    app.add_option("--max-bodies", settings.max_bodies, "largest number of bodies of a recorded scene")
-        ->check(whole_number(1, sim::kMaxBodies))
-        ->capture_default_str();
+    add_max_bodies_option(app, settings.max_bodies);
     app.add_flag("--require-complete", settings.require_complete, "exit code 1 for a recording that was not closed");
     app.add_flag("--json", json, "print one JSON object for each replay instead of text");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
