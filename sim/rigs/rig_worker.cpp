@@ -342,13 +342,13 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     start_pose_ = start_pose;
     lost_ = true;
     // No device solves chains that are cut.
-    todo_ = cut_;
+    here_ = cut_;
     const bool elsewhere = solve_elsewhere(input, bodies);
-    if (!elsewhere) todo_.insert(todo_.end(), alone_.begin(), alone_.end());
-    if (todo_.empty()) return;
+    if (!elsewhere) here_.insert(here_.end(), alone_.begin(), alone_.end());
+    if (here_.empty()) return;
     const FpEnvironment environment;
     const StepContext context = make_step_context(input, bodies);
-    const std::uint32_t workers = std::min(input.executor->worker_count(), static_cast<std::uint32_t>(todo_.size()));
+    const std::uint32_t workers = std::min(input.executor->worker_count(), static_cast<std::uint32_t>(here_.size()));
     reserve_work(workers);
     struct Job {
         RigWorker& rigs;
@@ -360,7 +360,7 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
     const auto work = [](void* opaque, std::uint32_t worker) {
         const FpEnvironment guarded;
         Job& j = *static_cast<Job*>(opaque);
-        for (std::uint32_t k = j.next.fetch_add(1); k < j.rigs.todo_.size(); k = j.next.fetch_add(1)) {
+        for (std::uint32_t k = j.next.fetch_add(1); k < j.rigs.here_.size(); k = j.next.fetch_add(1)) {
             if (j.rigs.solve_alone(j.context, j.substeps, k, j.rigs.alone_work_[worker])) j.lost = true;
         }
     };
@@ -373,7 +373,7 @@ void RigWorker::step_alone(const StepInput& input, Bodies& bodies, std::span<Joi
 
 void RigWorker::reserve_work(std::uint32_t workers) {
     std::size_t slots = 0, pieces = 0;
-    for (const std::uint32_t b : todo_) {
+    for (const std::uint32_t b : here_) {
         slots = std::max(slots, bundles_[b].links + std::size_t{1});
         if (bundles_[b].cut) pieces = std::max(pieces, bundles_[b].links + std::size_t{1});
     }
@@ -386,13 +386,13 @@ void RigWorker::reserve_work(std::uint32_t workers) {
 
 // Whether a body may be lost.
 bool RigWorker::solve_alone(const StepContext& context, std::uint32_t substeps, std::size_t k, AloneWork& work) {
-    const ChainBundle& bundle = bundles_[todo_[k]];
+    const ChainBundle& bundle = bundles_[here_[k]];
     bool lost = false;
     if (bundle.cut) {
         lost = kernels_->alone_cut(context, substeps, view(bundle), work.slots.data(), work.pieces.data());
     } else {
         // Of a shorter one what comes after it is fetched, too.
-        const std::size_t ahead = k + 1 < todo_.size() ? bundles_[todo_[k + 1]].slot : slots_.size();
+        const std::size_t ahead = k + 1 < here_.size() ? bundles_[here_[k + 1]].slot : slots_.size();
         const ChainSlot* const next = ahead + bundle.links < slots_.size() ? slots_.data() + ahead : nullptr;
         lost = kernels_->alone(context, substeps, view(bundle), work.slots.data(), next);
     }

@@ -140,7 +140,7 @@ class RigWorker final : public LastColour {
     std::vector<std::uint8_t> near_;                    // by body
     std::vector<std::uint8_t> flags_, base_flags_;      // base: those of the bodies that flags_ were made from
     std::vector<std::uint32_t> alone_, cut_, coupled_;  // bundles; cut: of chains that are alone and cut
-    std::vector<std::uint32_t> todo_;                   // of alone_ and cut_ those that the CPU solves
+    std::vector<std::uint32_t> here_;                   // of alone_ and cut_ those that the CPU solves
     std::vector<AloneWork> alone_work_;                 // by worker
     std::vector<CoupledSlot> coupled_work_;             // of coupled_ in order
     std::vector<std::size_t> coupled_begin_;
