@@ -55,8 +55,9 @@ void RigWorker::note_kinematic(const Bodies& bodies, std::span<const Joint> join
     kinematic_.erase(std::unique(kinematic_.begin(), kinematic_.end()), kinematic_.end());
 }
 
-// The longest first, so that a bundle's chains are about as long as each other. Behind them those that are cut while
-// they are alone.
+// The longest first, so that a bundle's chains are about as long as each other. Those that are cut while they are alone
+// share no bundle with others, which are alone at the same time: a bundle reads the bodies of all its lanes. Behind
+// them are their pieces.
 void RigWorker::pack(const Bodies& bodies, std::span<const Joint> joints) {
     ++layout_;
     bundles_.clear();
@@ -69,26 +70,32 @@ void RigWorker::pack(const Bodies& bodies, std::span<const Joint> joints) {
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t x, std::uint32_t y) { return rigs_.rigs[x].links > rigs_.rigs[y].links; });
+    const auto others =
+        std::stable_partition(order.begin(), order.end(), [&](std::uint32_t r) { return is_cut(rigs_.rigs[r]); });
+    const std::span<const std::uint32_t> all = order,
+                                         cut_alone = all.first(static_cast<std::size_t>(others - order.begin()));
+    std::vector<std::span<const std::uint32_t>> shared;  // a bundle each
+    for (std::span<const std::uint32_t> left : {cut_alone, all.subspan(cut_alone.size())}) {
+        for (; !left.empty(); left = left.subspan(shared.back().size()))
+            shared.push_back(left.first(std::min<std::size_t>(left.size(), kBundleLanes)));
+    }
     std::size_t total = 0;
-    for (std::size_t first = 0; first < order.size(); first += kBundleLanes)
-        total += rigs_.rigs[order[first]].links + 1u;
-    for (const std::uint32_t r : order) total += is_cut(rigs_.rigs[r]) ? piece_links(rigs_.rigs[r]) + 3u : 0u;
+    for (const auto& chains : shared) total += rigs_.rigs[chains[0]].links + 1u;
+    for (const std::uint32_t r : cut_alone) total += piece_links(rigs_.rigs[r]) + 3u;
     slots_.reserve(total);
     extras_.reserve(total);
-    for (std::size_t first = 0; first < order.size(); first += kBundleLanes) {
-        ChainBundle& bundle = add_bundle(rigs_.rigs[order[first]].links);
-        for (std::size_t k = first; k < std::min(first + kBundleLanes, order.size()); ++k) {
-            const Rig& rig = rigs_.rigs[order[k]];
+    for (const auto& chains : shared) {
+        ChainBundle& bundle = add_bundle(rigs_.rigs[chains[0]].links);
+        for (const std::uint32_t r : chains) {
+            const Rig& rig = rigs_.rigs[r];
             bundle.ragged = bundle.ragged || rig.links < bundle.links;
-            fill_lane(bundle, order[k], {0, 0, rig.links}, bodies, joints);
+            fill_lane(bundle, r, {0, 0, rig.links}, bodies, joints);
         }
         note_resting(bundle);
     }
     uncut_bundles_ = bundles_.size();
     uncut_slots_ = slots_.size();
-    for (const std::uint32_t r : order) {
-        if (is_cut(rigs_.rigs[r])) cut(r, bodies, joints);
-    }
+    for (const std::uint32_t r : cut_alone) cut(r, bodies, joints);
 }
 
 ChainBundle& RigWorker::add_bundle(std::uint32_t links) {
