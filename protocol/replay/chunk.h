@@ -40,6 +40,15 @@ class MemorySource final : public Source {
     std::span<const std::uint8_t> bytes_;
 };
 
+// A place between two chunks where reading or writing can go on.
+struct Position {
+    std::uint64_t offset = 0;
+    std::uint64_t sequence = 0;
+    Chain chain{};
+    std::uint16_t format = 0;  // of the file; 0: no chunk was read
+    bool ended = false;        // END was read
+};
+
 class ChunkWriter {
   public:
     explicit ChunkWriter(std::uint16_t format = kFormatVersion);
@@ -50,6 +59,9 @@ class ChunkWriter {
     // Appends one whole chunk to `out`. A payload above max_payload_bytes(kind) is an error and changes nothing.
     Result<Ok> append(ChunkKind kind, std::span<const std::uint8_t> payload, std::vector<std::uint8_t>& out,
                       std::uint32_t number = 0);
+
+    // The next chunk is that behind `end`, in a file of the same format.
+    void go_on(const Position& end);
 
     const Chain& chain() const { return chain_; }
     std::uint64_t sequence() const { return sequence_; }  // of the next chunk
@@ -71,15 +83,6 @@ enum class ReadStatus : std::uint8_t {
     torn,        // the file ends inside a chunk
     corrupt,     // a check failed at error_offset()
     unreadable,  // the source could not be read, or the format is another
-};
-
-// A place between two chunks where reading can go on.
-struct Position {
-    std::uint64_t offset = 0;
-    std::uint64_t sequence = 0;
-    Chain chain{};
-    std::uint16_t format = 0;  // of the file; 0: no chunk was read
-    bool ended = false;        // END was read
 };
 
 struct Chunk {

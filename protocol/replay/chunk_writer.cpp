@@ -19,6 +19,11 @@ ChunkWriter::ChunkWriter(std::uint16_t format) : zstd_(ZSTD_createCCtx()), forma
 }
 ChunkWriter::~ChunkWriter() { ZSTD_freeCCtx(zstd_); }
 
+void ChunkWriter::go_on(const Position& end) {
+    chain_ = end.chain;
+    sequence_ = end.sequence;
+}
+
 bool ChunkWriter::compress(ChunkKind kind, std::span<const std::uint8_t> payload) {
     if (payload.size() < kCompressFromBytes) return false;
     compressed_.resize(ZSTD_compressBound(payload.size()));

@@ -149,7 +149,9 @@ ReplayReader::Kind ReplayReader::read_end() {
 namespace {
 
 // Reads all records of a file whose header was read.
-void survey_records(ReplayReader& reader, Survey& result) {
+void survey_records(ReplayReader& reader, const std::function<void(const AncillaryRecord&)>& ancillary,
+                    Survey& result) {
+    result.end = reader.position();
     if (result.header.first_tick == 0)
         result.marks.push_back(Mark{.position = reader.position(), .tick = 0, .keyframe = false});
     std::uint64_t after_sign = 0;  // offset
@@ -157,10 +159,12 @@ void survey_records(ReplayReader& reader, Survey& result) {
         const Position before = reader.position();
         const auto kind = reader.next_of_all();
         if (kind == ReplayReader::Kind::stop) break;
+        result.end = reader.position();
         if (kind == ReplayReader::Kind::keyframe)
             result.marks.push_back(Mark{.position = before, .tick = reader.ticks(), .keyframe = true});
         if (kind != ReplayReader::Kind::ancillary) continue;
         result.ancillary.add(reader.ancillary());
+        if (ancillary) ancillary(reader.ancillary());
         if (const auto* sign = std::get_if<SignRecord>(&reader.ancillary())) {
             result.signs.push_back({reader.chunk().offset, reader.chunk().chain_before, *sign});
             after_sign = reader.position().offset;
@@ -171,14 +175,14 @@ void survey_records(ReplayReader& reader, Survey& result) {
 
 }  // namespace
 
-Survey survey(const Source& source) {
+Survey survey(const Source& source, const std::function<void(const AncillaryRecord&)>& ancillary) {
     Survey result;
     ReplayReader reader(source);
     auto header = reader.begin();
     if (header) {
         result.header = std::move(header).value();
         result.has_header = true;
-        survey_records(reader, result);
+        survey_records(reader, ancillary, result);
     }
     result.status = reader.status();
     result.error = reader.error();

@@ -2,6 +2,8 @@
 // ancillary records belong to the tick before them, and END agrees with the file.
 #pragma once
 
+#include <functional>
+
 #include "protocol/replay/ancillary.h"
 #include "protocol/replay/chunk.h"
 #include "protocol/replay/records.h"
@@ -97,13 +99,15 @@ struct Survey {
     AncillaryCounts ancillary;
     std::vector<SignedPlace> signs;  // nothing of them was checked but their form
     Chain head{};                    // chain of the last whole chunk
+    Position end;                    // behind the last whole record, where writing can go on
 
     bool usable() const {
         return has_header && !marks.empty() &&
                (status == ReadStatus::closed || status == ReadStatus::open || status == ReadStatus::torn);
     }
 };
-Survey survey(const Source& source);
+// `ancillary` is called with each of the ancillary records, in order.
+Survey survey(const Source& source, const std::function<void(const AncillaryRecord&)>& ancillary = {});
 
 // What the headers of the chunks say, without what they hold: found in a short time for a long file. Only a reader that
 // goes through the file shows whether it is true.

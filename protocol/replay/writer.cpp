@@ -50,6 +50,17 @@ Result<ReplayWriter::Bytes> ReplayWriter::begin(const FileHeader& header) {
     return bytes;
 }
 
+Result<Ok> ReplayWriter::go_on(const RunId& run, std::uint64_t ticks, const Position& end) {
+    if (phase_ != Phase::fresh) return misuse("the file header was already written");
+    if (end.format != kFormatVersion) return misuse("a recording of another format cannot go on");
+    if (end.ended || end.sequence == 0) return misuse("a recording goes on behind its header, before its end");
+    chunks_.go_on(end);
+    run_ = run;
+    ticks_ = ticks;
+    phase_ = Phase::open;
+    return Ok{};
+}
+
 Result<ReplayWriter::Bytes> ReplayWriter::tick(std::uint64_t tick, std::span<const sim::Command> commands,
                                                const sim::HashTree& hash, std::uint64_t slip_ns) {
     if (phase_ != Phase::open)

@@ -26,6 +26,9 @@ class ReplayWriter {
     // Call it first, once. Names longer than kMaxTextBytes and pairs that fault_of() refuses are an error. A header
     // with a first tick begins a recording that was cut: the keyframe of that tick comes next.
     Result<Bytes> begin(const FileHeader& header);
+    // Goes on with a recording instead: `run` of its header, `ticks` its last tick, `end` the place where it ends,
+    // without an END. It is of kFormatVersion.
+    Result<Ok> go_on(const RunId& run, std::uint64_t ticks, const Position& end);
     // `tick` is World::tick() after the step, `hash` is its hash() then. Commands may be in any order. Nothing to
     // append: the tick waits.
     Result<Bytes> tick(std::uint64_t tick, std::span<const sim::Command> commands, const sim::HashTree& hash,
@@ -45,7 +48,8 @@ class ReplayWriter {
 
     std::uint64_t ticks() const { return ticks_; }                             // the last one
     std::uint64_t written_ticks() const { return ticks_ - waiting_.count(); }  // the last that does not wait
-    const Chain& head() const { return chunks_.chain(); }
+    const Chain& head() const { return chunks_.chain(); }                      // of what was written
+    const RunId& run() const { return run_; }
 
   private:
     Result<Bytes> append(ChunkKind kind, std::uint32_t number = 0);

@@ -14,7 +14,7 @@ namespace orrery::server {
 namespace {
 
 struct Texts {  // options that are not fields of the configuration as they are
-    std::string target = "auto", serve_scene = "on", replay_ids = "on";
+    std::string target = "auto", serve_scene = "on", replay_ids = "on", fsync = "interval", on_failure = "continue";
     std::vector<std::string> events;
     float hit_impulse = 1.0f;  // N s
 };
@@ -102,6 +102,18 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
                    "client ids in the replay: on, off, or hashed with the key of --key-file")
         ->check(CLI::IsMember({"on", "off", "hashed"}))
         ->capture_default_str();
+    app.add_option("--fsync", texts.fsync,
+                   "when the replay waits for the disk: none (at the end only), interval (each second, whose ticks are "
+                   "written at once), tick (each tick)")
+        ->check(CLI::IsMember({"none", "interval", "tick"}))
+        ->capture_default_str();
+    app.add_option("--on-record-failure", texts.on_failure,
+                   "if the disk is full, fails or does not keep up: continue, and record to a new file as soon as "
+                   "that can be; or stop-room")
+        ->check(CLI::IsMember({"continue", "stop-room"}))
+        ->capture_default_str();
+    app.add_option("--sign-key", config.sign_key,
+                   "file with the key that signs the replay: 64 hex digits, mode 0600 (see orrery replay key)");
     add_max_bodies_option(app, config.max_bodies);
     app.add_option("--status-every-s", config.status_every_s, "seconds between status lines; 0: only the last one")
         ->check(CLI::Range(0.0, kMaxStatusEvery_s))
@@ -127,6 +139,10 @@ int serve_command(const std::vector<std::string>& arguments) {
     config.target = *parsed;
     config.events = event_rule(texts);
     config.serve_scene = texts.serve_scene == "on";
+    config.fsync = texts.fsync == "none"   ? FsyncPolicy::none
+                   : texts.fsync == "tick" ? FsyncPolicy::tick
+                                           : FsyncPolicy::interval;
+    config.stop_on_record_failure = texts.on_failure == "stop-room";
     using protocol::replay::IdForm;
     config.replay_ids = texts.replay_ids == "on"    ? IdForm::plain
                         : texts.replay_ids == "off" ? IdForm::none

@@ -82,6 +82,8 @@ Result<Ok> check_access(const GameServerConfig& config, const Address& bind) {
                 ? "insecure on an address that other machines reach also needs insecure_public (--insecure-public)"
                 : "an address that other machines reach needs key_file (--key-file; see orrery token)");
     }
+    if (config.record.empty() && !config.sign_key.empty())
+        return config_error("sign_key (--sign-key)", "signs the recording: name its folder in record");
     if (config.record.empty() && config.key_file.empty() && !config.insecure)
         return config_error("record (--record)",
                             "without this folder no token is written: name it, or set key_file or insecure");
@@ -217,16 +219,36 @@ struct GameServer::State {
         return share_scene_file(std::move(loaded).value(), config.scene);
     }
 
-    Result<std::unique_ptr<Recorder>> open_recorder(const protocol::SharedScene& scene) {
-        if (config.record.empty()) return std::unique_ptr<Recorder>();
-        RecorderSettings settings;
-        settings.directory = config.record;
-        settings.room = config.room;
-        settings.about = about_recording(config, scene.definition->def().tick_rate_hz);
-        Result<std::unique_ptr<Recorder>> recorder = Recorder::open(
-            settings, {scene.name, scene.binary, scene.scene_hash, scene.definition->def().tick_rate_hz});
-        if (recorder) replay = (*recorder)->path();
-        return recorder;
+    Result<PartsSettings> recording_settings(const protocol::SharedScene& scene) const {
+        PartsSettings parts;
+        parts.tick_rate_hz = scene.definition->def().tick_rate_hz;
+        parts.recorder.directory = config.record;
+        parts.recorder.room = config.room;
+        parts.recorder.about = about_recording(config, parts.tick_rate_hz);
+        parts.recorder.ticks_per_chunk = ticks_per_chunk(config.fsync, double{parts.tick_rate_hz});
+        if (!config.sign_key.empty()) {
+            const Result<protocol::Key> seed = read_key_file(config.sign_key);
+            if (!seed) return seed.error();
+            parts.recorder.sign_key = protocol::replay::make_signing_key(*seed);
+        }
+        parts.scene_name = scene.name;
+        parts.scene.assign(scene.binary.begin(), scene.binary.end());
+        parts.scene_hash = scene.scene_hash;
+        parts.fsync = config.fsync;
+        parts.goes_on = !config.stop_on_record_failure;
+        return parts;
+    }
+
+    Result<std::unique_ptr<RoomRecorder>> open_recorder(const protocol::SharedScene& scene) {
+        if (config.record.empty()) return std::unique_ptr<RoomRecorder>();
+        Result<PartsSettings> parts = recording_settings(scene);
+        if (!parts) return input_error(parts.error());
+        Result<std::unique_ptr<Recorder>> file =
+            Recorder::open(parts->recorder, {parts->scene_name, parts->scene, parts->scene_hash, parts->tick_rate_hz});
+        if (!file) return coded(ErrorCode::io, file.error());
+        replay = (*file)->path();
+        return std::make_unique<RoomRecorder>(std::move(file).value(), std::move(parts).value(), &NetworkThread::now,
+                                              config.clock == GameClock::wall);
     }
 
     Result<Ok> serve_web(const protocol::Key& key, const Address& token_address, const protocol::SharedScene& scene) {
@@ -291,8 +313,8 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     if (!s.network && !s.director && s.config.stop_at_tick == 0)
         return config_error("stop_at_tick", "a room on the virtual clock without a director never ends: set this tick");
 
-    Result<std::unique_ptr<Recorder>> recorder = s.open_recorder(*scene);
-    if (!recorder) return coded(ErrorCode::io, recorder.error());
+    Result<std::unique_ptr<RoomRecorder>> recorder = s.open_recorder(*scene);
+    if (!recorder) return recorder.error();
     if (s.config.threads > 1) s.pool.emplace(s.config.threads);
     RoomConfig config;
     config.netcode = netcode_config(s.config, *key, local);
@@ -342,6 +364,7 @@ Result<GameServerEnd> GameServer::run() {
     settings.print = s.config.print;
     settings.records = !s.replay.empty();
     settings.stop_at_tick = s.config.stop_at_tick;
+    settings.stops_with_recording = s.config.stop_on_record_failure;
     RoomHost host(*s.room, s.network.get(), s.outbox, s.stop, std::move(s.token_file), settings);
     const Result<Ok> closed = host.run();
     if (!closed) return coded(ErrorCode::io, closed.error());

@@ -60,6 +60,7 @@ Result<Ok> RoomHost::run() {
             spdlog::error("the world has halted: {}", room_.halted()->to_string());
             break;
         }
+        if (recording_ended_ && settings_.stops_with_recording) break;
         log_rigs();
         if (token_file_ && token_file_->due(unix_now_s())) renew_token();
         const TimeNs now = NetworkThread::now();
@@ -176,8 +177,7 @@ void RoomHost::print_status(TimeNs now) {
     status.sent_bytes_per_s = static_cast<double>(sent(stats) - sent(last_stats_)) / seconds;
     status.received_bytes_per_s = static_cast<double>(received(stats) - received(last_stats_)) / seconds;
     status.records = settings_.records;
-    status.recording_failed = stats.recording_failed;
-    status.recorded_tick = stats.last_recorded_tick;
+    status.recording = stats.recording;
     status.late_inputs = stats.inputs_late;
     status.rejected_commands = stats.rejected_commands;
     status.lines_dropped = lines_dropped_ + log_lines_dropped();
@@ -229,6 +229,23 @@ void RoomHost::disconnected(std::uint32_t client, std::uint64_t client_id, const
 
 void RoomHost::slipped(std::uint64_t tick, std::uint64_t late_ns) { late_ticks_.late(tick, late_ns); }
 
-void RoomHost::recording_failed(const Error& error) { spdlog::error("the recording has ended: {}", error.to_string()); }
+void RoomHost::recording_news(const RecordingNews& news) {
+    switch (news.kind) {
+        case RecordingNews::Kind::failed:
+            recording_ended_ = true;
+            spdlog::error("the recording has ended: {}", news.error.to_string());
+            break;
+        case RecordingNews::Kind::went_on:
+            spdlog::warn("the recording goes on in a new part, {}: ticks {} to {} are in none", news.path,
+                         news.first_lost, news.last_lost);
+            break;
+        case RecordingNews::Kind::late:
+            spdlog::warn("the disk does not keep up with the recording: nothing is lost yet");
+            break;
+        case RecordingNews::Kind::in_time:
+            spdlog::info("the disk keeps up with the recording again");
+            break;
+    }
+}
 
 }  // namespace orrery::server

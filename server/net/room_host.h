@@ -17,11 +17,12 @@
 namespace orrery::server {
 
 struct HostSettings {
-    bool json = false;               // status lines are JSON objects
-    double status_every_s = 1.0;     // s between status lines; 0: only the last one
-    bool print = true;               // the status lines
-    bool records = true;             // the room has a recorder
-    std::uint64_t stop_at_tick = 0;  // 0: no such tick
+    bool json = false;                  // status lines are JSON objects
+    double status_every_s = 1.0;        // s between status lines; 0: only the last one
+    bool print = true;                  // the status lines
+    bool records = true;                // the room has a recorder
+    std::uint64_t stop_at_tick = 0;     // 0: no such tick
+    bool stops_with_recording = false;  // the room ends when a part of its recording does
 };
 
 // The wish that a room ends. Any thread may use it.
@@ -65,7 +66,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     void disconnected(std::uint32_t client, std::uint64_t client_id, const Departure& how) override;
     void orders_dropped(std::uint64_t tick, const DroppedOrders& what) override;
     void slipped(std::uint64_t tick, std::uint64_t late_ns) override;
-    void recording_failed(const Error& error) override;
+    void recording_news(const RecordingNews& news) override;
     void begin(sim::Stage stage) override;
     void end(sim::Stage stage) override;
 
@@ -96,6 +97,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     LateTickLog late_ticks_;
     ClientLog clients_;
     DroppedOrders orders_unlogged_;
+    bool recording_ended_ = false;     // a part of it
     std::uint64_t lines_dropped_ = 0;  // of status, that stdout did not take at once
 };
 

@@ -12,8 +12,9 @@ namespace orrery::server {
 namespace {
 
 const char* recording(const Status& status) {
-    if (status.recording_failed) return "failed";
-    return status.records ? "on" : "off";
+    if (!status.records) return "off";
+    if (status.recording.failing) return "failed";
+    return status.recording.late ? "late" : "on";
 }
 
 double sent_per_client(const Status& status) {
@@ -27,7 +28,8 @@ std::string status_text(const Status& status) {
         "status tick={} players={} clients={} tick_p50_ms={:.3f} tick_p99_ms={:.3f} budget_ms={:.3f} late_ticks={} "
         "sent_bytes_per_s_per_client={:.0f} recording={} recorded_tick={}",
         status.tick, status.players, status.clients, status.tick_p50_ms, status.tick_p99_ms, status.budget_ms,
-        status.late_ticks, sent_per_client(status), recording(status), status.recorded_tick);
+        status.late_ticks, sent_per_client(status), recording(status), status.recording.recorded);
+    if (status.recording.lost > 0) line += fmt::format(" lost_ticks={}", status.recording.lost);
     if (status.rigs_p99_ms > 0.0)
         line += fmt::format(" rigs_p50_ms={:.3f} rigs_p99_ms={:.3f}", status.rigs_p50_ms, status.rigs_p99_ms);
     if (status.late_inputs > 0) line += fmt::format(" late_inputs={}", status.late_inputs);
@@ -49,7 +51,9 @@ std::string status_json(const Status& status) {
         .number("sent_bytes_per_s", std::optional(status.sent_bytes_per_s))
         .number("received_bytes_per_s", std::optional(status.received_bytes_per_s))
         .text("recording", recording(status))
-        .number("recorded_tick", status.recorded_tick)
+        .number("recorded_tick", status.recording.recorded)
+        .number("durable_tick", status.recording.durable)
+        .number("lost_ticks", status.recording.lost)
         .number("rigs_p50_ms", std::optional(status.rigs_p50_ms))
         .number("rigs_p99_ms", std::optional(status.rigs_p99_ms))
         .number("late_inputs", status.late_inputs)

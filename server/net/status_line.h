@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "server/room/room_recorder.h"
+
 namespace orrery::server {
 
 struct Status {
@@ -16,8 +18,7 @@ struct Status {
     std::uint64_t late_ticks = 0;                 // since the start: so late that the grid of ticks slipped
     double sent_bytes_per_s = 0.0, received_bytes_per_s = 0.0;  // of all clients, without UDP and IP headers
     bool records = true;
-    bool recording_failed = false;
-    std::uint64_t recorded_tick = 0;  // the last tick whose bytes are in the file
+    RecordingCounters recording;    // its `recorded` is announced: the last tick whose bytes are in the file
     std::uint64_t late_inputs = 0;    // controls that arrived after their tick
     std::uint64_t rejected_commands = 0;
     std::uint64_t lines_dropped = 0;  // status and log lines that no reader took at once

@@ -24,7 +24,7 @@ NetcodeServerConfig with_role_check(NetcodeServerConfig config) {
 
 }  // namespace
 
-Room::Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder, TimeNs now)
+Room::Room(std::unique_ptr<sim::World> world, std::unique_ptr<RoomRecorder> recorder, TimeNs now)
     : world_(std::move(world)),
       recorder_(std::move(recorder)),
       grid_(now, world_->definition().tick_rate_hz),
@@ -35,16 +35,16 @@ Room::Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder
 Room::~Room() = default;
 
 Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const LoadedScene& scene,
-                                           std::unique_ptr<Recorder> recorder, RandomSource& random, DatagramSink& sink,
-                                           TimeNs now) {
+                                           std::unique_ptr<RoomRecorder> recorder, RandomSource& random,
+                                           DatagramSink& sink, TimeNs now) {
     const Result<SharedScene> shared = share_scene(scene);
     if (!shared) return Error{shared.error().code, scene.name + ": " + shared.error().place, shared.error().message};
     return create(config, *shared, std::move(recorder), random, sink, now);
 }
 
 Result<std::unique_ptr<Room>> Room::create(const RoomConfig& config, const SharedScene& scene,
-                                           std::unique_ptr<Recorder> recorder, RandomSource& random, DatagramSink& sink,
-                                           TimeNs now) {
+                                           std::unique_ptr<RoomRecorder> recorder, RandomSource& random,
+                                           DatagramSink& sink, TimeNs now) {
     if (config.allow_mirror && !config.serve_scene)
         return Error{ErrorCode::invalid_argument, "allow_mirror",
                      "a mirror needs the scene and shows all of the room: set serve_scene, or leave allow_mirror off"};
@@ -267,6 +267,7 @@ void Room::quantise() {
 RoomStats Room::stats() const {
     RoomStats stats = stats_;
     stats.tick = world_->tick();
+    if (recorder_) stats.recording = recorder_->counters();
     stats.datagrams_dropped = inbox_.dropped();
     stats.netcode = netcode_->counters();
     if (streams_) stats.streams = streams_->counters();

@@ -30,7 +30,7 @@
 #include "server/room/datagram_queue.h"
 #include "server/room/director.h"
 #include "server/room/overload.h"
-#include "server/room/recorder.h"
+#include "server/room/room_recorder.h"
 #include "server/room/seats.h"
 #include "server/room/stream_queue.h"
 #include "server/room/tick_grid.h"
@@ -71,8 +71,7 @@ struct RoomConfig {
 struct RoomStats {
     std::uint64_t tick = 0;                   // the last one
     std::uint32_t clients = 0, playing = 0;   // connected; of these, those that have joined and get snapshots
-    std::uint64_t last_recorded_tick = 0;     // 0: none
-    bool recording_failed = false;            // the recording ended with last_recorded_tick
+    RecordingCounters recording;              // zeros: nothing is recorded
     std::uint64_t slips = 0, slipped_ns = 0;  // slips of the tick grid, and their sum
     // Controls that arrived in time, that arrived after their tick, and that were used again because none had arrived.
     std::uint64_t inputs_applied = 0, inputs_late = 0, inputs_repeated = 0;
@@ -122,8 +121,8 @@ class RoomObserver {
     virtual void stepped(const sim::World& /*world*/, std::uint64_t /*root_hash*/) {}
     // `tick` and all later ticks come late_ns later.
     virtual void slipped(std::uint64_t /*tick*/, std::uint64_t /*late_ns*/) {}
-    // Once. The room goes on without a recording.
-    virtual void recording_failed(const Error& /*error*/) {}
+    // After a step. The room goes on, with or without a recording.
+    virtual void recording_news(const RecordingNews& /*news*/) {}
 
   protected:
     ~RoomObserver() = default;
@@ -136,11 +135,11 @@ class Room {
     // null recorder: nothing is recorded. Errors are those of sim::World::create and protocol::NetcodeServer::create,
     // and limit_reached if the scene has more shapes than kMaxShapes or a key frame above kMaxKeyFrameBytes.
     static Result<std::unique_ptr<Room>> create(const RoomConfig& config, const protocol::SharedScene& scene,
-                                                std::unique_ptr<Recorder> recorder, protocol::RandomSource& random,
+                                                std::unique_ptr<RoomRecorder> recorder, protocol::RandomSource& random,
                                                 protocol::DatagramSink& sink, protocol::TimeNs now);
     // Makes a definition for this room alone. Errors are also those of sim::Definition::create.
     static Result<std::unique_ptr<Room>> create(const RoomConfig& config, const protocol::LoadedScene& scene,
-                                                std::unique_ptr<Recorder> recorder, protocol::RandomSource& random,
+                                                std::unique_ptr<RoomRecorder> recorder, protocol::RandomSource& random,
                                                 protocol::DatagramSink& sink, protocol::TimeNs now);
     ~Room();
 
@@ -196,8 +195,8 @@ class Room {
     bool note(std::string_view text);
 
     // Sends the board, the messages that wait and a goodbye with `reason` (UTF-8) to all clients, once, and closes the
-    // recording. The error, if any, is the one that ended the recording,
-    // here or earlier. Afterwards only stats() may be called.
+    // recording, for which it waits up to kCloseWithin. An error: some of the recording is lost, here or earlier.
+    // Afterwards only stats() may be called.
     Result<Ok> stop(protocol::TimeNs now, std::string_view reason = {});
 
     // The error that halted the world, if any. The recording then holds all ticks before, and only stop() is left to
@@ -214,7 +213,7 @@ class Room {
   private:
     struct Client;
 
-    Room(std::unique_ptr<sim::World> world, std::unique_ptr<Recorder> recorder, protocol::TimeNs now);
+    Room(std::unique_ptr<sim::World> world, std::unique_ptr<RoomRecorder> recorder, protocol::TimeNs now);
     void describe(const protocol::SharedScene& scene);
     void drain_inbox(protocol::TimeNs now, std::uint64_t unix_now_s);
     void drain_streams(protocol::TimeNs now);
@@ -246,7 +245,7 @@ class Room {
     void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
     void record_player(std::uint16_t slot, std::uint64_t client_id, protocol::replay::PlayerChange change,
                        LeaveReason reason = LeaveReason::left);
-    void end_recording(const Error& error);
+    void tell_recording_news();
     const protocol::KeyFrame& present_key_frame(bool from_scene);
     void update_clients(protocol::TimeNs now);
     void plan(Client& client, protocol::TimeNs now);
@@ -260,8 +259,7 @@ class Room {
     std::unique_ptr<sim::World> world_;
     sim::Executor* executor_ = nullptr;
     protocol::TimeNs (*clock_)() = nullptr;
-    std::unique_ptr<Recorder> recorder_;
-    std::optional<Error> recording_error_;
+    std::unique_ptr<RoomRecorder> recorder_;  // null: nothing is recorded
     protocol::replay::IdForm replay_ids_ = protocol::replay::IdForm::plain;
     protocol::Key replay_id_secret_{};
     std::uint64_t notes_second_ = 0;  // in which notes_ came
@@ -295,7 +293,7 @@ class Room {
     Seats seats_;
     std::vector<std::uint16_t> vacates_;  // slots of the director that clients take
     std::vector<sim::Command> commands_, orders_;
-    std::vector<std::uint8_t> saved_;
+    std::vector<std::uint8_t> saved_, saved_host_;
     std::optional<Error> halted_;
     RoomStats stats_;
 };

@@ -11,16 +11,18 @@ static_assert(static_cast<std::uint8_t>(LeaveReason::stopped) == replay::kLastLe
 
 void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
     if (!recorder_) return;
-    Result<Ok> written = recorder_->append_tick(world_->tick(), commands_, hash, slipped_ns);
-    if (written && recorder_->keyframe_due()) {
-        saved_.clear();
+    recorder_->tick(world_->tick(), commands_, hash, slipped_ns);
+    if (recorder_->keyframe_due()) {
         world_->save(saved_);
-        written = recorder_->append_keyframe(saved_);
-        // A state too large for a keyframe leaves the recording sound.
-        if (!written && written.error().code == ErrorCode::limit_reached) written = Ok{};
+        recorder_->keyframe(world_->tick(), saved_, saved_host_);
     }
-    if (!written) return end_recording(written.error());
-    stats_.last_recorded_tick = recorder_->last_tick_written();
+    tell_recording_news();
+}
+
+void Room::tell_recording_news() {
+    for (const RecordingNews& news : recorder_->take_news()) {
+        if (observer_) observer_->recording_news(news);
+    }
 }
 
 void Room::record_player(std::uint16_t slot, std::uint64_t client_id, replay::PlayerChange change, LeaveReason reason) {
@@ -33,7 +35,7 @@ void Room::record_player(std::uint16_t slot, std::uint64_t client_id, replay::Pl
     if (replay_ids_ == replay::IdForm::plain) record.client_id = client_id;
     if (replay_ids_ == replay::IdForm::hashed)
         record.client_id = replay::hashed_client_id(client_id, replay_id_secret_);
-    if (auto written = recorder_->append(record); !written) end_recording(written.error());
+    recorder_->player(record);
 }
 
 bool Room::note(std::string_view text) {
@@ -44,18 +46,8 @@ bool Room::note(std::string_view text) {
     notes_second_ = second;
     if (notes_ == kMaxNotesPerSecond) return false;
     ++notes_;
-    replay::NoteRecord record;
-    record.text = text;
-    const auto written = recorder_->append(record);
-    if (!written) end_recording(written.error());
-    return written.ok();
-}
-
-void Room::end_recording(const Error& error) {
-    if (observer_) observer_->recording_failed(error);
-    recorder_.reset();
-    recording_error_ = error;
-    stats_.recording_failed = true;
+    recorder_->note(text);
+    return true;
 }
 
 }  // namespace orrery::server

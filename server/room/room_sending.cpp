@@ -143,8 +143,10 @@ Result<Ok> Room::stop(TimeNs now, std::string_view reason) {
     for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
         if (seats_[slot].state == Seat::State::held) free_seat(slot, LeaveReason::stopped);
     }
-    if (recording_error_) return *recording_error_;
-    return recorder_ ? recorder_->close() : Result<Ok>(Ok{});
+    if (!recorder_) return Ok{};
+    const Result<Ok> closed = recorder_->close();
+    tell_recording_news();
+    return closed;
 }
 
 }  // namespace orrery::server

@@ -18,7 +18,7 @@ TEST_CASE("the status line says what a host cares about, and of the rest only wh
     status.tick_p99_ms = 4.5;
     status.budget_ms = 1000.0 / 60.0;
     status.sent_bytes_per_s = 10'000.0;
-    status.recorded_tick = 599;
+    status.recording.recorded = 599;
     CHECK(server::status_text(status) ==
           "status tick=600 players=3 clients=4 tick_p50_ms=1.250 tick_p99_ms=4.500 budget_ms=16.667 late_ticks=0 "
           "sent_bytes_per_s_per_client=2500 recording=on recorded_tick=599");
@@ -28,7 +28,8 @@ TEST_CASE("the status line says what a host cares about, and of the rest only wh
 
     status.clients = status.players = 0;
     status.late_ticks = 2;
-    status.recording_failed = true;
+    status.recording.failing = true;
+    status.recording.lost = 3;
     status.rigs_p50_ms = status.rigs_p99_ms = 0.5;
     status.late_inputs = 7;
     status.rejected_commands = 8;

@@ -170,6 +170,11 @@ struct SimRoomOptions {
     protocol::DatagramSink* sink = nullptr;  // of the room, in the place of its endpoint
 };
 
+// Of one file, written before a tick ends.
+inline std::unique_ptr<server::RoomRecorder> in_room(std::unique_ptr<server::Recorder> recorder) {
+    return recorder ? std::make_unique<server::RoomRecorder>(std::move(recorder)) : nullptr;
+}
+
 class SimRoom {
   public:
     static constexpr protocol::TimeNs kStart = protocol::kNsPerSecond;
@@ -205,7 +210,7 @@ class SimRoom {
         config.replay_ids = options.replay_ids;
         config.replay_id_secret = key_;
         protocol::DatagramSink& sink = options.sink ? *options.sink : endpoint_;
-        auto made = server::Room::create(config, scene, std::move(options.recorder), random_, sink, now_);
+        auto made = server::Room::create(config, scene, in_room(std::move(options.recorder)), random_, sink, now_);
         if (!made) FAIL(made.error().to_string());
         room = std::move(made).value();
         room->set_observer(&truth);

@@ -21,6 +21,7 @@
 #include "protocol/netcode/address.h"
 #include "protocol/scene/scene.h"
 #include "protocol/session/world_events.h"
+#include "server/room/record_parts.h"
 #include "server/room/room.h"
 #include "sim/base/result.h"
 
@@ -91,6 +92,13 @@ struct GameServerConfig {
     // How the recording names clients: by the ids of their tokens, not at all, or by hashes of the ids, whose secret is
     // the key of the key file. Without a key file the secret is random, and the hashes of each run are others.
     protocol::replay::IdForm replay_ids = protocol::replay::IdForm::plain;
+    // When the recording waits for the disk. `interval` records the ticks of a second at once: a process that is killed
+    // loses them, a machine that fails no more than what was recorded since; `tick` and `none` record each tick.
+    FsyncPolicy fsync = FsyncPolicy::interval;
+    // The room ends when its disk fails or does not keep up. Otherwise it goes on, and so does the recording, in a new
+    // file, as soon as it can; the ticks between are lost.
+    bool stop_on_record_failure = false;
+    std::string sign_key;  // file of the key that signs the recording: 64 hex digits, mode 0600; empty: not signed
     GameClock clock = GameClock::wall;
     std::uint64_t stop_at_tick = 0;  // the server ends after this tick; 0: no such tick
 

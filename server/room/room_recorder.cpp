@@ -1,0 +1,223 @@
+#include "server/room/room_recorder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace orrery::server {
+
+using namespace orrery::protocol;
+
+namespace {
+
+TimeNs no_clock() { return 0; }
+
+// Bytes that an item keeps in memory.
+std::size_t size_of(const RecordItem& item) {
+    std::size_t bytes = sizeof item;
+    if (const auto* tick = std::get_if<TickItem>(&item)) bytes += tick->commands.size() * sizeof(sim::Command);
+    if (const auto* keyframe = std::get_if<KeyframeItem>(&item))
+        bytes += keyframe->state.size() + keyframe->host.size();
+    if (const auto* note = std::get_if<NoteItem>(&item)) bytes += note->text.size();
+    return bytes;
+}
+
+PartsSettings of_one_file() {
+    PartsSettings settings;
+    settings.goes_on = false;
+    return settings;
+}
+
+}  // namespace
+
+RoomRecorder::RoomRecorder(std::unique_ptr<Recorder> only)
+    : RoomRecorder(std::move(only), of_one_file(), &no_clock, false) {}
+
+RoomRecorder::RoomRecorder(std::unique_ptr<Recorder> first, PartsSettings settings, TimeNs (*clock)(), bool threaded)
+    : keyframe_ticks_(first->keyframe_ticks()), tick_rate_hz_(double{settings.tick_rate_hz}) {
+    announced_ = first->last_tick();
+    next_keyframe_ = announced_ - announced_ % keyframe_ticks_ + keyframe_ticks_;
+    shared_ = std::make_shared<Shared>(std::move(first), std::move(settings), clock);
+    shared_->taken = announced_;
+    shared_->publish();
+    if (threaded) thread_ = std::thread([shared = shared_] { shared->run(); });
+}
+
+RoomRecorder::~RoomRecorder() {
+    if (!thread_.joinable()) return;
+    {
+        const std::lock_guard lock(shared_->mutex);
+        shared_->closing = true;
+        if (!closed_) shared_->abandoned = true;  // as if it were killed: without an end record
+    }
+    shared_->wake.notify_one();
+    std::unique_lock lock(shared_->mutex);
+    const bool ended =
+        shared_->ended.wait_for(lock, std::chrono::nanoseconds(kCloseWithin), [&] { return shared_->closed; });
+    lock.unlock();
+    if (ended)
+        thread_.join();
+    else
+        thread_.detach();
+}
+
+void RoomRecorder::hand_over(RecordItem item) {
+    Shared& s = *shared_;
+    const std::size_t bytes = size_of(item), waiting = s.backlog.load(std::memory_order_relaxed);
+    if (overflow_) {
+        if (waiting > 0) return;
+        overflow_ = false;
+    } else if (waiting > 0 && waiting + bytes > kMaxRecordBacklog) {
+        overflow_ = true;
+        item = OverflowItem{};
+    }
+    s.backlog += size_of(item);
+    {
+        const std::lock_guard lock(s.mutex);
+        s.queue.push_back(std::move(item));
+    }
+    if (thread_.joinable())
+        s.wake.notify_one();
+    else
+        s.work();
+}
+
+void RoomRecorder::tick(std::uint64_t tick, std::span<const sim::Command> commands, const sim::HashTree& hash,
+                        std::uint64_t slip_ns) {
+    announced_ = tick;
+    hand_over(TickItem{tick, slip_ns, hash, {commands.begin(), commands.end()}});
+    const double lag = static_cast<double>(tick - std::min(tick, shared_->taken.load(std::memory_order_relaxed)));
+    const bool late = lag > kMaxRecordLag_s * tick_rate_hz_;
+    if (late == late_) return;
+    late_ = late;
+    const std::lock_guard lock(shared_->mutex);
+    shared_->news.push_back({.kind = late ? RecordingNews::Kind::late : RecordingNews::Kind::in_time});
+    shared_->has_news = true;
+}
+
+bool RoomRecorder::keyframe_due() const {
+    return announced_ >= next_keyframe_ || shared_->wants_keyframe.load(std::memory_order_relaxed);
+}
+
+void RoomRecorder::keyframe(std::uint64_t tick, std::vector<std::uint8_t>& state, std::vector<std::uint8_t>& host) {
+    next_keyframe_ = tick - tick % keyframe_ticks_ + keyframe_ticks_;
+    shared_->wants_keyframe = false;
+    KeyframeItem item{tick, std::move(state), std::move(host)};
+    state = {};
+    host = {};
+    {
+        const std::lock_guard lock(shared_->mutex);
+        if (!shared_->spare.empty()) state = std::move(shared_->spare.back()), shared_->spare.pop_back();
+    }
+    state.clear();
+    hand_over(std::move(item));
+}
+
+std::vector<RecordingNews> RoomRecorder::take_news() {
+    if (!shared_->has_news.exchange(false)) return {};
+    const std::lock_guard lock(shared_->mutex);
+    return std::exchange(shared_->news, {});
+}
+
+RecordingCounters RoomRecorder::counters() const {
+    const Shared& s = *shared_;
+    return {.announced = announced_,
+            .recorded = s.recorded,
+            .durable = s.durable,
+            .lost = s.lost,
+            .failing = s.failing,
+            .late = late_};
+}
+
+Result<Ok> RoomRecorder::close() {
+    Shared& s = *shared_;
+    closed_ = true;
+    std::unique_lock lock(s.mutex);
+    s.closing = true;
+    if (!thread_.joinable()) {
+        lock.unlock();
+        s.end();
+        lock.lock();
+    } else {
+        s.wake.notify_one();
+        s.ended.wait_for(lock, std::chrono::nanoseconds(kCloseWithin), [&] { return s.closed; });
+    }
+    if (!s.closed)
+        return Error{ErrorCode::io, s.path,
+                     "the disk does not answer: the recording ends at tick " + std::to_string(s.recorded) +
+                         ", without an end record"};
+    if (s.close_error) return *s.close_error;
+    return Ok{};
+}
+
+// ---- the thread
+
+void RoomRecorder::Shared::publish() {
+    recorded = parts.recorded();
+    durable = parts.durable();
+    lost = parts.lost();
+    failing = parts.failing();
+    if (parts.wants_keyframe() && !asked) wants_keyframe = true;
+    asked = parts.wants_keyframe();
+    if (parts.news().empty()) return;
+    const std::lock_guard lock(mutex);
+    for (RecordingNews& item : parts.news()) news.push_back(std::move(item));
+    parts.news().clear();
+    has_news = true;
+    path = parts.path();
+}
+
+// Takes all that waits. False: nothing did.
+bool RoomRecorder::Shared::work() {
+    {
+        const std::lock_guard lock(mutex);
+        batch.swap(queue);
+    }
+    for (RecordItem& item : batch) {
+        const std::size_t bytes = size_of(item);
+        parts.take(item, clock());
+        if (const auto* tick = std::get_if<TickItem>(&item)) taken = tick->tick;
+        if (auto* keyframe = std::get_if<KeyframeItem>(&item)) {
+            const std::lock_guard lock(mutex);
+            if (spare.empty()) spare.push_back(std::move(keyframe->state));
+        }
+        backlog -= bytes;
+    }
+    const bool any = !batch.empty();
+    batch.clear();
+    parts.settle(clock());
+    publish();
+    return any;
+}
+
+void RoomRecorder::Shared::end() {
+    work();
+    const Result<Ok> done = parts.close();
+    publish();
+    const std::lock_guard lock(mutex);
+    if (!done) close_error = done.error();
+    closed = true;
+}
+
+void RoomRecorder::Shared::run() {
+    for (;;) {
+        while (work()) {
+        }
+        const TimeNs wake_at = parts.next_wake(), now = clock();
+        std::unique_lock lock(mutex);
+        if (!queue.empty()) continue;
+        if (closing) break;
+        const auto ready = [&] { return closing || !queue.empty(); };
+        if (wake_at == std::numeric_limits<TimeNs>::max())
+            wake.wait(lock, ready);
+        else if (wake_at > now)
+            wake.wait_for(lock, std::chrono::nanoseconds(wake_at - now), ready);
+    }
+    if (!abandoned) end();
+    const std::lock_guard lock(mutex);
+    closed = true;
+    ended.notify_all();
+}
+
+}  // namespace orrery::server
