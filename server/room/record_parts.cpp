@@ -132,6 +132,12 @@ TimeNs RecordParts::next_wake() const {
     return last_sync_ + kSyncAtLatest;
 }
 
+void RecordParts::leave() {
+    if (!recorder_) return;
+    (void)recorder_->sync();
+    note_counters();
+}
+
 Result<Ok> RecordParts::close() {
     if (recorder_) {
         const Result<Ok> closed = recorder_->close();

@@ -84,6 +84,8 @@ class RecordParts {
     protocol::TimeNs next_wake() const;
     // A new part is about to begin: the next keyframe is to come soon.
     bool wants_keyframe() const { return wants_keyframe_; }
+    // Writes what waits, without an end record.
+    void leave();
     // Ends the recording. An error: some of it is lost, now or earlier.
     Result<Ok> close();
 

@@ -45,11 +45,14 @@ RoomRecorder::RoomRecorder(std::unique_ptr<Recorder> first, PartsSettings settin
 }
 
 RoomRecorder::~RoomRecorder() {
-    if (!thread_.joinable()) return;
+    if (!thread_.joinable()) {
+        if (!closed_) shared_->parts.leave();
+        return;
+    }
     {
         const std::lock_guard lock(shared_->mutex);
         shared_->closing = true;
-        if (!closed_) shared_->abandoned = true;  // as if it were killed: without an end record
+        shared_->left = !closed_;
     }
     shared_->wake.notify_one();
     std::unique_lock lock(shared_->mutex);
@@ -214,7 +217,10 @@ void RoomRecorder::Shared::run() {
         else if (wake_at > now)
             wake.wait_for(lock, std::chrono::nanoseconds(wake_at - now), ready);
     }
-    if (!abandoned) end();
+    if (left)
+        parts.leave();
+    else
+        end();
     const std::lock_guard lock(mutex);
     closed = true;
     ended.notify_all();

@@ -34,6 +34,7 @@ class RoomRecorder {
     RoomRecorder(std::unique_ptr<Recorder> first, PartsSettings settings, protocol::TimeNs (*clock)(), bool threaded);
     // Of one file, without a thread.
     explicit RoomRecorder(std::unique_ptr<Recorder> only);
+    // Without close() the recording has no end record. It waits for the disk as close() does.
     ~RoomRecorder();
     RoomRecorder(const RoomRecorder&) = delete;
     RoomRecorder& operator=(const RoomRecorder&) = delete;
@@ -77,7 +78,7 @@ class RoomRecorder {
         std::vector<std::vector<std::uint8_t>> spare;  // memory of keyframes
         std::string path;
         bool closing = false, closed = false;
-        bool abandoned = false;  // it ends without an end record
+        bool left = false;  // it ends without an end record
         std::optional<Error> close_error;
 
         std::atomic<bool> has_news{false};
