@@ -16,7 +16,7 @@ using protocol::TimeNs;
 
 namespace {
 
-TimeNs the_time = 0;
+std::atomic<TimeNs> the_time{0};
 TimeNs now() { return the_time; }
 
 constexpr TimeNs kTick = protocol::kNsPerSecond / 60;
