@@ -5,6 +5,7 @@
 #include "server/cli/command_line.h"
 #include "server/cli/replay_cut.h"
 #include "server/cli/replay_info.h"
+#include "server/cli/replay_key.h"
 #include "server/cli/replay_state.h"
 #include "server/cli/trace.h"
 
@@ -17,7 +18,8 @@ constexpr char kHelp[] =
     "  info     print what a recording is: scene, engine version, ticks, players, notes, sizes\n"
     "  trace    simulate a recording again, and print where bodies were and what happened\n"
     "  state    print every field of its world after a tick\n"
-    "  cut      write a part of it as a recording of its own\n\n"
+    "  cut      write a part of it as a recording of its own\n"
+    "  key      make a key that signs recordings\n\n"
     "`orrery replay WHAT --help` lists the options.\n";
 
 }  // namespace
@@ -29,6 +31,7 @@ int replay_command(const std::vector<std::string>& arguments) {
         if (arguments[0] == "trace") return trace_command(rest);
         if (arguments[0] == "state") return state_command(rest);
         if (arguments[0] == "cut") return cut_command(rest);
+        if (arguments[0] == "key") return key_command(rest);
     }
     const bool asked = !arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h");
     if (!asked && !arguments.empty())
