@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "protocol/netcode/crypto.h"
+#include "protocol/replay/recorded.h"
 #include "protocol/replay/writer.h"
 #include "protocol/scene/scene.h"
 #include "server/base/new_file.h"
@@ -60,7 +61,7 @@ class Cutter {
   private:
     Result<Ok> append(const Bytes& bytes) { return bytes ? file_.append(*bytes) : Result<Ok>(bytes.error()); }
     Result<Ok> tick(const replay::TickRecord& record) {
-        if (auto taken = take(world_, record); !taken) return taken;
+        if (auto taken = replay::take(world_, record); !taken) return taken;
         return append(writer_.tick(record.tick, record.commands, world_.hash(), record.slip_ns));
     }
     Result<Ok> keyframe() {
