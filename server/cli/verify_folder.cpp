@@ -131,10 +131,10 @@ std::string VerifyTable::text() const {
     const auto count = [](std::size_t number, const char* what) { return std::to_string(number) + what; };
     std::size_t others = 0;
     for (const auto& [version, paths] : of_version_) others += paths.size();
-    text += count(rows_.size(), rows_.size() == 1 ? " recording: " : " recordings: ") + count(same_, " same, ") + count(diverged_, " diverged, ") +
-            count(unreadable_, " unreadable, ") + count(others, " of other engine versions; ") +
-            count(open_, " open, ") + count(cut_off_, " cut off; ") + std::to_string(ticks_) + " ticks (" +
-            tenths(simulated_s_) + " s) re-simulated and equal\n";
+    text += count(rows_.size(), rows_.size() == 1 ? " recording: " : " recordings: ") + count(same_, " same, ") +
+            count(diverged_, " diverged, ") + count(unreadable_, " unreadable, ") +
+            count(others, " of other engine versions; ") + count(open_, " open, ") + count(cut_off_, " cut off; ") +
+            std::to_string(ticks_) + " ticks (" + tenths(simulated_s_) + " s) re-simulated and equal\n";
     if (settings_.trust) text += count(untrusted_, " not signed whole by a trusted key\n");
     for (const auto& [version, paths] : of_version_) {
         text += "engine version " + std::to_string(version) + ", which the image orrery:" + std::to_string(version) +
