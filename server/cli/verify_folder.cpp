@@ -109,24 +109,26 @@ void VerifyTable::add(const VerifiedReplay& replay) {
     const double seconds =
         proved(report) ? static_cast<double>(report.ticks) / static_cast<double>(report.header.tick_rate_hz) : 0.0;
     ticks_ += report.ticks, simulated_s_ += seconds;
-    rows_.push_back({result, std::to_string(report.ticks), tenths(seconds), std::string(end), who, replay.path});
+    rows_.push_back({verify_exit_code(replay, settings_),
+                     {result, std::to_string(report.ticks), tenths(seconds), std::string(end), who, replay.path}});
 }
 
 std::string VerifyTable::text() const {
-    std::vector<std::vector<std::string>> rows = rows_;
-    rows.insert(rows.begin(),
-                {"result", "ticks", "s", "end", settings_.trust ? "signed (trusted)" : "signed", "replay"});
-    std::vector<std::size_t> width(rows[0].size(), 0);
-    for (const auto& row : rows)
-        for (std::size_t i = 0; i + 1 < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+    std::vector<Row> rows = rows_;
+    std::ranges::stable_sort(rows, std::ranges::greater(), &Row::exit_code);
+    const char* const who = settings_.trust ? "signed (trusted)" : "signed";
+    rows.insert(rows.begin(), Row{0, {"result", "ticks", "s", "end", who, "replay"}});
+    std::vector<std::size_t> width(rows[0].cells.size(), 0);
+    for (const Row& row : rows)
+        for (std::size_t i = 0; i + 1 < width.size(); ++i) width[i] = std::max(width[i], row.cells[i].size());
     std::string text;
-    for (const auto& row : rows) {
-        for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-            const std::string gap(width[i] - row[i].size(), ' ');
+    for (const Row& row : rows) {
+        for (std::size_t i = 0; i + 1 < width.size(); ++i) {
+            const std::string gap(width[i] - row.cells[i].size(), ' ');
             const bool right = i == 1 || i == 2;
-            text += (right ? gap + row[i] : row[i] + gap) + "  ";
+            text += (right ? gap + row.cells[i] : row.cells[i] + gap) + "  ";
         }
-        text += row.back() + "\n";
+        text += row.cells.back() + "\n";
     }
     const auto count = [](std::size_t number, const char* what) { return std::to_string(number) + what; };
     std::size_t others = 0;

@@ -46,12 +46,16 @@ class VerifyTable {
   public:
     explicit VerifyTable(const VerifySettings& settings) : settings_(settings) {}
     void add(const VerifiedReplay& replay);
-    std::string text() const;                              // several lines
+    std::string text() const;                              // several lines, the largest exit code first
     std::string json(int exit_code, double wall_s) const;  // an object, a line
 
   private:
     const VerifySettings& settings_;
-    std::vector<std::vector<std::string>> rows_;
+    struct Row {
+        int exit_code = 0;
+        std::vector<std::string> cells;
+    };
+    std::vector<Row> rows_;
     std::size_t same_ = 0, open_ = 0, cut_off_ = 0, diverged_ = 0, unreadable_ = 0, untrusted_ = 0;
     std::map<std::uint32_t, std::vector<std::string>> of_version_;  // that this build cannot verify
     std::uint64_t ticks_ = 0;

@@ -57,7 +57,8 @@ TEST_CASE("a folder with a good, an open, a cut-off, a false, a damaged and an o
         has(text.out, "6 recordings: 3 same, 1 diverged, 1 unreadable, 1 of other engine versions; 1 open, 1 cut off"));
     CHECK(has(text.out, "engine version 3, which the image orrery:3 verifies:\n  " + (folder / "old.orr") + "\n"));
     CHECK(text.out.find("damaged.orr") < text.out.find("lie.orr"));
-    CHECK(text.out.find("old.orr") < text.out.find("rooms/a.orr"));
+    CHECK(text.out.find("old.orr") < text.out.find("lie.orr"));  // the worst first
+    CHECK(text.out.find("lie.orr") < text.out.find("rooms/a.orr"));
     CHECK(text.out.find("rooms/a.orr") < text.out.find("rooms/b/open.orr"));
     CHECK_FALSE(has(text.out, "notes.txt"));
     CHECK(has(text.err, "lie.orr: diverged at tick 40 in "));
