@@ -37,9 +37,9 @@ orrery_status orrery_scene_shape_triangles(orrery_scene* scene, uint32_t shape, 
     return guarded([&]() -> orrery_status {
         out->vertex_count = out->index_count = 0;
         if (shape >= scene->look->shapes().size()) return ORRERY_EMPTY;
-        const std::optional<Triangles>& triangles = scene->look->triangles(shape);
+        const std::optional<protocol::Triangles>& triangles = scene->look->triangles(shape);
         if (!triangles) return ORRERY_EMPTY;
-        const Triangles& made = *triangles;
+        const protocol::Triangles& made = *triangles;
         out->vertex_count = static_cast<std::uint32_t>(made.positions.size());
         out->index_count = static_cast<std::uint32_t>(made.indices.size());
         if (out->vertex_count > out->vertex_capacity || out->index_count > out->index_capacity) return ORRERY_TOO_SMALL;

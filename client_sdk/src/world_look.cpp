@@ -105,13 +105,13 @@ class LoadedLook final : public SceneLook {
   public:
     explicit LoadedLook(std::shared_ptr<const Definition> definition) : definition_(std::move(definition)) {}
     std::span<const ShapeDef> shapes() const override { return definition_->def().shapes; }
-    const std::optional<Triangles>& triangles(std::uint32_t shape) override {
-        if (triangles_of_ != shape) triangles_ = triangles_of(shapes(), shape);
+    const std::optional<protocol::Triangles>& triangles(std::uint32_t shape) override {
+        if (triangles_of_ != shape) triangles_ = protocol::triangles_of(shapes(), shape);
         triangles_of_ = shape;
         return triangles_;
     }
     std::span<const CompoundChild> children(std::uint32_t shape) override {
-        if (children_of_ != shape) children_ = children_of(shapes(), shape);
+        if (children_of_ != shape) children_ = protocol::children_of(shapes(), shape);
         children_of_ = shape;
         return children_;
     }
@@ -119,7 +119,7 @@ class LoadedLook final : public SceneLook {
   private:
     std::shared_ptr<const Definition> definition_;
     std::uint32_t triangles_of_ = kNone, children_of_ = kNone;
-    std::optional<Triangles> triangles_;
+    std::optional<protocol::Triangles> triangles_;
     std::vector<CompoundChild> children_;
 };
 

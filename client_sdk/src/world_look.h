@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "client_sdk/src/mirror_seam.h"
-#include "client_sdk/src/shape_triangles.h"
 #include "orrery/sim.hpp"
+#include "protocol/scene/shape_triangles.h"
 
 namespace orrery::client {
 
@@ -62,7 +62,7 @@ class SceneLook {
     virtual ~SceneLook() = default;
     virtual std::span<const sim::ShapeDef> shapes() const = 0;
     // Of a shape that exists; valid until the next call. Nothing: see triangles_of().
-    virtual const std::optional<Triangles>& triangles(std::uint32_t shape) = 0;
+    virtual const std::optional<protocol::Triangles>& triangles(std::uint32_t shape) = 0;
     virtual std::span<const sim::CompoundChild> children(std::uint32_t shape) = 0;
 };
 // Of a scene, JSON or binary. Null in a build without the simulation.

@@ -42,6 +42,15 @@ bool agrees(const sim::HashTree& found, const TickRecord& record) {
     return record.has_leaves ? found == record.hash : found.root == record.hash.root;
 }
 
+Result<Ok> take(sim::World& world, const TickRecord& record, sim::Executor* executor) {
+    if (const sim::StepStatus status = world.step(record.commands, executor); status != sim::StepStatus::ok)
+        return sim::step_error(status, record.tick);
+    if (!agrees(world.hash(), record))
+        return Error{ErrorCode::corrupt, "tick " + std::to_string(record.tick),
+                     "the simulation differs from the recording from here on (see orrery verify)"};
+    return Ok{};
+}
+
 std::optional<sim::Subsystem> differing_leaf(const sim::HashTree& a, const sim::HashTree& b) {
     for (std::size_t i = 0; i < sim::kSubsystemCount; ++i)
         if (a.leaves[i] != b.leaves[i]) return static_cast<sim::Subsystem>(i);

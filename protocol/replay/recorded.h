@@ -25,6 +25,9 @@ Result<sim::WorldDef> load_recorded_scene(const FileHeader& header, std::uint64_
 // Whether the state with these hashes is that of the record, as far as it has them: the root, and the leaves.
 bool agrees(const sim::HashTree& found, const TickRecord& record);
 
+// Steps a world by a recorded tick. Errors: the tick cannot be taken; corrupt: the state then differs from the record.
+Result<Ok> take(sim::World& world, const TickRecord& record, sim::Executor* executor = nullptr);
+
 // The first part of the state whose hashes differ; nothing, and "root": only those of the whole do.
 std::optional<sim::Subsystem> differing_leaf(const sim::HashTree& a, const sim::HashTree& b);
 std::string_view differing_part(const sim::HashTree& a, const sim::HashTree& b);

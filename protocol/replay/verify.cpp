@@ -81,6 +81,7 @@ void follow(Run& run, Stretch& stretch, ReplayReader& reader, World& world) {
         }
         if (!agrees(world.hash(), record)) return diverge_from_record(run, stretch, reader, world);
         stretch.equal_until = record.tick;
+        if (run.options.progress) run.options.progress->done.fetch_add(1, std::memory_order_relaxed);
     }
 }
 
@@ -180,12 +181,15 @@ VerifyReport verify(const Source& source, const VerifyOptions& options) {
     VerifyReport report;
     report.target = options.target == sim::Target::automatic ? sim::best_target() : options.target;
     Survey seen = survey(source);
+    report.status = seen.status;
     report.complete = seen.status == ReadStatus::closed;
     report.error = seen.error;
     if (seen.status == ReadStatus::corrupt) report.corrupt_at_byte = seen.error_offset;
     if (seen.has_header) report.header = seen.header;
     report.ancillary = seen.ancillary;
+    report.last_tick = seen.ticks;
     if (!seen.usable() || !signatures_hold(seen, report)) return report;
+    report.signs = std::move(seen.signs);
     if (seen.status == ReadStatus::open)
         report.error =
             Error{ErrorCode::corrupt, "byte " + std::to_string(source.size()), "the recording was not closed"};
@@ -197,6 +201,7 @@ VerifyReport verify(const Source& source, const VerifyOptions& options) {
     }
     Run run{source, options, *made, options.stretches ? nullptr : options.executor,
             cut(seen, options.stretches != nullptr)};
+    if (options.progress) options.progress->ticks = seen.ticks - seen.header.first_tick;
     run_all(run);
     report.ticks = seen.header.first_tick;
     conclude(run, report);

@@ -2,6 +2,7 @@
 // every tick's hash tree and every keyframe's bytes with the record. It has no file, clock or thread.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 
@@ -11,6 +12,12 @@
 
 namespace orrery::protocol::replay {
 
+// How far a verification is, for another thread to read.
+struct VerifyProgress {
+    std::atomic<std::uint64_t> ticks{0};  // that it will simulate; 0 before that is known
+    std::atomic<std::uint64_t> done{0};
+};
+
 struct VerifyOptions {
     sim::Target target = sim::Target::automatic;
     sim::Executor* executor = nullptr;  // workers inside a step
@@ -19,6 +26,7 @@ struct VerifyOptions {
     sim::Executor* stretches = nullptr;
     SceneLoader load_scene;
     sim::RigDevice* rig_device = nullptr;  // see sim::WorldConfig
+    VerifyProgress* progress = nullptr;
 };
 
 enum class Verdict : std::uint8_t { same, diverged, unreadable };
@@ -26,8 +34,9 @@ std::string_view verdict_name(Verdict verdict);  // "same", "diverged", "unreada
 
 struct VerifyReport {
     Verdict verdict = Verdict::unreadable;
-    std::uint64_t ticks = 0;  // number of ticks that were re-simulated and equal, from the start
-    bool complete = false;    // closed by an END that agrees
+    std::uint64_t ticks = 0;                     // number of ticks that were re-simulated and equal, from the start
+    bool complete = false;                       // closed by an END that agrees
+    ReadStatus status = ReadStatus::unreadable;  // how the file ends
     std::optional<std::uint64_t> corrupt_at_byte;
     std::optional<std::uint64_t> first_divergent_tick;
     std::string subsystem;  // the first leaf that differs; "keyframe" or "root" if only that differs
@@ -35,6 +44,9 @@ struct VerifyReport {
     // TICKS have for their last tick alone. "root" then: the leaves were equal again.
     std::optional<std::uint64_t> subsystem_tick;
     AncillaryCounts ancillary;  // chunks of the file
+    // Of the file, each valid, whosever it is. Empty if the bytes of the file are not good.
+    std::vector<SignedPlace> signs;
+    std::uint64_t last_tick = 0;  // of the file
     // unreadable: the reason, with code unsupported_target if this machine lacks the target. same but not complete: how
     // the file ends.
     Error error;

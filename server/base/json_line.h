@@ -41,6 +41,16 @@ class JsonLine {
         for (const std::string& value : values) list.append(list.size() > 1 ? ", " : "").append(quote(value));
         return raw(name, list.append("]"));
     }
+    JsonLine& integers(std::string_view name, std::span<const std::size_t> values) {
+        std::string list = "[";
+        for (const std::size_t value : values) list.append(list.size() > 1 ? ", " : "").append(std::to_string(value));
+        return raw(name, list.append("]"));
+    }
+    JsonLine& objects(std::string_view name, const std::vector<JsonLine>& values) {
+        std::string list = "[";
+        for (const JsonLine& value : values) list.append(list.size() > 1 ? ", " : "").append(value.str());
+        return raw(name, list.append("]"));
+    }
     std::string str() const { return "{" + fields_ + "}"; }
 
     // Bytes that are not UTF-8 (a file's name may have any) become U+FFFD each.

@@ -32,7 +32,7 @@ constexpr Subcommand kSubcommands[] = {
     {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
     {"check", orrery::server::check_command, "tell the errors and the probable mistakes of a scene"},
     {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
-    {"replay", orrery::server::replay_command, "look into a recording: trace"},
+    {"replay", orrery::server::replay_command, "look into a recording: info, trace, state, cut, export, seek, key"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},
     {"doctor", orrery::server::doctor_command, "print what this build and this machine can do"},
 };

@@ -1,6 +1,7 @@
 #include "server/cli/recording.h"
 
 #include "protocol/replay/recorded.h"
+#include "protocol/replay/seek.h"
 #include "server/cli/command_line.h"
 
 namespace orrery::server {
@@ -37,17 +38,9 @@ Result<Ok> Recording::go_to(std::uint64_t tick, sim::World& world, sim::Executor
     if (tick < first || tick > last)
         return Error{ErrorCode::not_found, "tick " + std::to_string(tick),
                      "the recording has the states of ticks " + std::to_string(first) + " to " + std::to_string(last)};
-    const protocol::replay::Mark* start = &survey_.marks.front();
-    for (const protocol::replay::Mark& mark : survey_.marks) {
-        if (mark.tick <= tick) start = &mark;
-    }
-    reader_.emplace(*source_, *start);
-    if (start->keyframe) {
-        if (reader_->next() != ReplayReader::Kind::keyframe) return changed();
-        if (const Result<Ok> restored = world.restore(reader_->keyframe().state); !restored)
-            return Error{ErrorCode::parse, "keyframe of tick " + std::to_string(start->tick),
-                         restored.error().to_string()};
-    }
+    const protocol::replay::Mark& mark = survey_.marks[protocol::replay::mark_before(survey_, tick)];
+    reader_.emplace(*source_, mark);
+    if (const Result<Ok> restored = protocol::replay::restore_at(mark, *reader_, world); !restored) return restored;
     while (world.tick() < tick) {
         const Result<bool> stepped = step(world, executor);
         if (!stepped) return stepped.error();
@@ -62,17 +55,8 @@ Result<bool> Recording::step(sim::World& world, sim::Executor* executor) {
         if (kind == ReplayReader::Kind::stop) return false;
         if (kind == ReplayReader::Kind::tick) break;
     }
-    if (const Result<Ok> taken = take(world, reader_->tick(), executor); !taken) return taken.error();
+    if (const Result<Ok> taken = protocol::replay::take(world, reader_->tick(), executor); !taken) return taken.error();
     return true;
-}
-
-Result<Ok> take(sim::World& world, const protocol::replay::TickRecord& record, sim::Executor* executor) {
-    if (const sim::StepStatus status = world.step(record.commands, executor); status != sim::StepStatus::ok)
-        return sim::step_error(status, record.tick);
-    if (!protocol::replay::agrees(world.hash(), record))
-        return Error{ErrorCode::corrupt, "tick " + std::to_string(record.tick),
-                     "the simulation differs from the recording from here on (see orrery verify)"};
-    return Ok{};
 }
 
 int exit_code_of_replaying(const Error& error) {

@@ -36,9 +36,6 @@ class Recording {
     std::optional<protocol::replay::ReplayReader> reader_;
 };
 
-// Steps the world by a recorded tick. An error (corrupt): its state then differs from the recorded one.
-Result<Ok> take(sim::World& world, const protocol::replay::TickRecord& record, sim::Executor* executor = nullptr);
-
 // The exit code for an error of these: 1 if a state differs.
 int exit_code_of_replaying(const Error& error);
 

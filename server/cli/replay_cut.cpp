@@ -1,16 +1,13 @@
 #include "server/cli/replay_cut.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "protocol/netcode/crypto.h"
+#include "protocol/replay/recorded.h"
 #include "protocol/replay/writer.h"
 #include "protocol/scene/scene.h"
+#include "server/base/new_file.h"
 #include "server/cli/command_line.h"
 #include "server/cli/recording.h"
 
@@ -27,47 +24,6 @@ struct CutOptions {
     std::uint64_t from = 1, to = kMaxRunTicks, max_bodies = protocol::kDefaultMaxSceneBodies;
 };
 
-// A new file, which is removed again unless it is kept.
-class NewFile {
-  public:
-    explicit NewFile(const std::string& path)
-        : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) {}
-    ~NewFile() {
-        if (file_ < 0) return;
-        ::close(file_);
-        ::unlink(path_.c_str());
-    }
-    NewFile(const NewFile&) = delete;
-    NewFile& operator=(const NewFile&) = delete;
-    bool is_open() const { return file_ >= 0; }
-    Error error(const char* call) const {
-        const char* mend = errno == EEXIST ? ": name a new file" : "";
-        return Error{ErrorCode::io, path_, std::string(call) + ": " + std::strerror(errno) + mend};
-    }
-    Result<Ok> append(const Bytes& bytes) {
-        if (!bytes) return bytes.error();
-        for (auto left = *bytes; !left.empty();) {
-            const ssize_t written = ::write(file_, left.data(), left.size());
-            if (written < 0 && errno == EINTR) continue;
-            if (written <= 0) return error("write");
-            left = left.subspan(static_cast<std::size_t>(written));
-        }
-        size_ += bytes->size();
-        return Ok{};
-    }
-    Result<Ok> keep() {
-        if (::fsync(file_) != 0) return error("fsync");
-        if (::close(std::exchange(file_, -1)) != 0) return error("close");
-        return Ok{};
-    }
-    std::uint64_t size() const { return size_; }
-
-  private:
-    std::string path_;
-    int file_;
-    std::uint64_t size_ = 0;
-};
-
 class Cutter {
   public:
     Cutter(Recording& recording, sim::World& world, NewFile& file)
@@ -78,7 +34,7 @@ class Cutter {
         header.parent = {header.run, recording_.reader().position().chain};
         header.first_tick = start_ = world_.tick();
         protocol::SystemRandom().fill(header.run);
-        if (auto begun = file_.append(writer_.begin(header)); !begun) return begun;
+        if (auto begun = append(writer_.begin(header)); !begun) return begun;
         return world_.tick() > 0 ? keyframe() : Result<Ok>(Ok{});
     }
 
@@ -98,25 +54,26 @@ class Cutter {
             }
             if (!done) return done;
         }
-        return file_.append(writer_.end());
+        return append(writer_.end());
     }
     std::uint64_t left_out() const { return left_out_; }
 
   private:
+    Result<Ok> append(const Bytes& bytes) { return bytes ? file_.append(*bytes) : Result<Ok>(bytes.error()); }
     Result<Ok> tick(const replay::TickRecord& record) {
-        if (auto taken = take(world_, record); !taken) return taken;
-        return file_.append(writer_.tick(record.tick, record.commands, world_.hash(), record.slip_ns));
+        if (auto taken = replay::take(world_, record); !taken) return taken;
+        return append(writer_.tick(record.tick, record.commands, world_.hash(), record.slip_ns));
     }
     Result<Ok> keyframe() {
         world_.save(saved_);
-        return file_.append(writer_.keyframe(saved_));
+        return append(writer_.keyframe(saved_));
     }
     // A signature signs the whole of its own file.
     Result<Ok> ancillary(const replay::SignRecord&) { return leave_out(); }
     Result<Ok> ancillary(const replay::UnknownRecord&) { return leave_out(); }
     template <class Record>
     Result<Ok> ancillary(const Record& record) {
-        return file_.append(writer_.add(record));
+        return append(writer_.add(record));
     }
     Result<Ok> leave_out() {
         ++left_out_;

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <map>
 
+#include "server/base/hex.h"
 #include "server/base/json_line.h"
 #include "server/cli/command_line.h"
 #include "server/cli/recording.h"
@@ -62,13 +63,6 @@ std::string_view kind_name(ChunkKind kind) {
     return "unknown";
 }
 
-std::string hex(std::span<const std::uint8_t> bytes) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    std::string text;
-    for (const std::uint8_t byte : bytes) text.append({kDigits[byte >> 4], kDigits[byte & 15]});
-    return text;
-}
-
 std::string utc(std::uint64_t unix_s) {
     const auto time = static_cast<std::time_t>(unix_s);
     std::tm parts{};
@@ -103,7 +97,7 @@ struct Describe {
     }
     void operator()(const replay::SignRecord& r) {
         kind = "sign";
-        text = "by " + hex(r.key);
+        text = "by " + to_hex(r.key);
     }
     void operator()(const replay::UnknownRecord&) {
         kind = "unknown";
@@ -172,8 +166,9 @@ void print_text(const std::string& path, const Recording& recording, const Conte
     line("keyframes", number(survey.marks.size() - (survey.marks.front().keyframe ? 0 : 1)));
     line("commands", number(found.commands));
     line("slips", number(found.slips) + " of the time grid, " + number(found.slip_ns / 1'000'000) + " ms in all");
-    if (survey.format > 1) line("run", hex(header.run));
-    if (has_parent(header.parent)) line("parent", hex(header.parent.run) + " up to chain " + hex(header.parent.chain));
+    if (survey.format > 1) line("run", to_hex(header.run));
+    if (has_parent(header.parent))
+        line("parent", to_hex(header.parent.run) + " up to chain " + to_hex(header.parent.chain));
     for (const replay::KeyValue& pair : header.about) std::printf("  %s = %s\n", pair.key.c_str(), pair.value.c_str());
     for (const auto& [kind, size] : found.sizes)
         std::printf("  %-11s %8llu chunks, %llu bytes\n", std::string(kind_name(kind)).c_str(),
@@ -199,9 +194,9 @@ void print_json(const std::string& path, const Recording& recording, const Conte
     line.number("keyframes", survey.marks.size() - (survey.marks.front().keyframe ? 0u : 1u));
     line.number("commands", found.commands).number("slips", found.slips);
     line.number("slip_s", std::optional(static_cast<double>(found.slip_ns) * 1e-9));
-    line.text("run", hex(header.run));
-    line.text("parent", has_parent(header.parent) ? hex(header.parent.run) : "");
-    line.text("parent_chain", has_parent(header.parent) ? hex(header.parent.chain) : "");
+    line.text("run", to_hex(header.run));
+    line.text("parent", has_parent(header.parent) ? to_hex(header.parent.run) : "");
+    line.text("parent_chain", has_parent(header.parent) ? to_hex(header.parent.chain) : "");
     line.object("about", about).object("chunks", sizes);
     if (!survey.error.message.empty()) line.text("error", survey.error.to_string());
     std::printf("%s\n", line.str().c_str());

@@ -3,16 +3,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <ctime>
 
 #include "protocol/netcode/connect_token.h"
 #include "protocol/session/handshake.h"
 #include "protocol/session/token_role.h"
+#include "server/base/hex.h"
+#include "server/base/key_file.h"
 #include "server/base/scene_file.h"
 #include "server/cli/command_line.h"
-#include "server/net/key_file.h"
 
 namespace orrery::server {
 
@@ -27,19 +27,6 @@ struct TokenOptions {
 };
 
 constexpr std::array<const char*, kTokenRoles> kRoleNames = {"player", "spectator", "director"};
-
-// Of an even number of hex digits. Empty: it is something else.
-std::optional<std::vector<std::uint8_t>> from_hex(std::string_view text) {
-    std::vector<std::uint8_t> out;
-    if (text.size() % 2 != 0) return std::nullopt;
-    for (std::size_t i = 0; i < text.size(); i += 2) {
-        std::uint8_t byte = 0;
-        const char* const end = text.data() + i + 2;
-        if (std::from_chars(text.data() + i, end, byte, 16).ptr != end) return std::nullopt;
-        out.push_back(byte);
-    }
-    return out;
-}
 
 // What the options say, as the token's user data. An error is the user's.
 Result<UserData> user_data_of(const TokenOptions& options) {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "protocol/session/handshake.h"
-#include "server/net/key_file.h"
+#include "server/base/key_file.h"
 
 namespace orrery::server {
 

@@ -1,4 +1,4 @@
-#include "server/net/key_file.h"
+#include "server/base/key_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

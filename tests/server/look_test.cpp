@@ -17,7 +17,7 @@
 
 using namespace orrery;
 using namespace orrery::testing;
-using client::Triangles;
+using protocol::Triangles;
 
 namespace {
 
@@ -107,7 +107,7 @@ Agreement compare_by_rays(const sim::WorldDef& scene, std::uint32_t shape, const
     def.bodies = {sim::BodyDef::fixed(shape, pose)};
     auto world = sim::World::create(def);
     if (!world) FAIL(world.error().to_string());
-    const Triangles t = client::triangles_of((*world)->definition().shapes, shape).value();
+    const Triangles t = protocol::triangles_of((*world)->definition().shapes, shape).value();
     client::Seen seen;
     client::look_at_bodies(**world, seen);
     REQUIRE(seen.bodies.size() == 1);
@@ -177,17 +177,17 @@ TEST_CASE("children of one shape are made once, and a shape of too many vertices
     Random random(11);
     std::vector<sim::ShapeDef> shapes{cloud(random, 2000, {}, {1.0f, 1.0f, 1.0f}, 1'000'000),
                                       sim::ShapeDef::sphere(1.0f)};
-    const std::size_t of_hull = client::triangles_of(shapes, 0)->positions.size();
-    const std::size_t of_sphere = client::triangles_of(shapes, 1)->positions.size();
+    const std::size_t of_hull = protocol::triangles_of(shapes, 0)->positions.size();
+    const std::size_t of_sphere = protocol::triangles_of(shapes, 1)->positions.size();
     const auto compound_of = [&](std::uint32_t shape, std::size_t count) {
         std::vector<sim::CompoundChild> children;
         for (std::size_t i = 0; i < count; ++i)
             children.push_back({shape, {{0.01f * static_cast<float>(i), 0.0f, 0.0f}, {}}});
         shapes.push_back(sim::ShapeDef::compound(std::move(children)));
-        return client::triangles_of(shapes, static_cast<std::uint32_t>(shapes.size() - 1));
+        return protocol::triangles_of(shapes, static_cast<std::uint32_t>(shapes.size() - 1));
     };
     const auto start = std::chrono::steady_clock::now();
-    (void)client::triangles_of(shapes, 0);
+    (void)protocol::triangles_of(shapes, 0);
     const auto one = std::chrono::steady_clock::now();
     const auto many = compound_of(0, 1000);
     const auto end = std::chrono::steady_clock::now();
@@ -195,13 +195,13 @@ TEST_CASE("children of one shape are made once, and a shape of too many vertices
     CHECK(many->positions.size() == 1000 * of_hull);
     CHECK(many->positions.back().x - many->positions[of_hull - 1].x == doctest::Approx(9.99f));
     CHECK(end - one < 200 * (one - start));
-    const std::size_t most = client::kMostVertices / of_sphere;
+    const std::size_t most = protocol::kMostVertices / of_sphere;
     CHECK(compound_of(1, most)->positions.size() == most * of_sphere);
     CHECK_FALSE(compound_of(1, most + 1));
     shapes.push_back(sim::ShapeDef{});
     shapes.back().type = sim::ShapeType::mesh;
-    shapes.back().points.resize(client::kMostVertices + 1);
-    CHECK_FALSE(client::triangles_of(shapes, static_cast<std::uint32_t>(shapes.size() - 1)));
+    shapes.back().points.resize(protocol::kMostVertices + 1);
+    CHECK_FALSE(protocol::triangles_of(shapes, static_cast<std::uint32_t>(shapes.size() - 1)));
 }
 
 TEST_CASE("closed shapes are closed, face outward, and have their volume and centre of mass where the simulation has") {
@@ -233,7 +233,7 @@ TEST_CASE("closed shapes are closed, face outward, and have their volume and cen
         auto shape = sim::make_shape(shapes[i], "shape", made);
         REQUIRE(shape);
         made.push_back(*shape);
-        const Triangles t = client::triangles_of((*definition)->def().shapes, i).value();
+        const Triangles t = protocol::triangles_of((*definition)->def().shapes, i).value();
         CHECK(open_edges(t) == 0);
         const bool round = i > 60 && i < 64;
         const Solid solid = solid_of(t);
@@ -243,7 +243,7 @@ TEST_CASE("closed shapes are closed, face outward, and have their volume and cen
         CHECK(worst_normal(t) < (round ? 0.02f : 1e-4f));
     }
     const auto children =
-        client::children_of((*definition)->def().shapes, static_cast<std::uint32_t>(shapes.size() - 1));
+        protocol::children_of((*definition)->def().shapes, static_cast<std::uint32_t>(shapes.size() - 1));
     REQUIRE(children.size() == 2);
     CHECK(children[1].shape == 60);
     CHECK(children[0].pose.position.x < -0.1f);  // on both sides of the centre of mass

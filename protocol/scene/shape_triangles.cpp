@@ -1,12 +1,12 @@
-#include "client_sdk/src/shape_triangles.h"
+#include "protocol/scene/shape_triangles.h"
 
 #include <algorithm>
 #include <map>
 
-#include "client_sdk/src/hull_faces.h"
 #include "orrery/math.hpp"
+#include "protocol/scene/hull_faces.h"
 
-namespace orrery::client {
+namespace orrery::protocol {
 
 using namespace sim;
 
@@ -181,4 +181,4 @@ std::optional<Triangles> triangles_of(std::span<const ShapeDef> shapes, std::uin
     return out;
 }
 
-}  // namespace orrery::client
+}  // namespace orrery::protocol

@@ -8,7 +8,7 @@
 
 #include "orrery/sim.hpp"
 
-namespace orrery::client {
+namespace orrery::protocol {
 
 // A face: three indices into the points, counter-clockwise as seen from outside.
 using HullFace = std::array<std::uint32_t, 3>;
@@ -17,4 +17,4 @@ using HullFace = std::array<std::uint32_t, 3>;
 // comes first, and the work ends with sim::kMaxHullVertices of them, as in the simulation.
 std::vector<HullFace> hull_faces(std::span<const sim::Vec3> points);
 
-}  // namespace orrery::client
+}  // namespace orrery::protocol

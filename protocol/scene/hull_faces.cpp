@@ -1,12 +1,12 @@
-#include "client_sdk/src/hull_faces.h"
+#include "protocol/scene/hull_faces.h"
 
 #include <algorithm>
 
 #include "protocol/scene/geometry.h"
 
-namespace orrery::client {
+namespace orrery::protocol {
 
-using namespace protocol::scene;
+using namespace scene;
 
 namespace {
 
@@ -115,4 +115,4 @@ class Hull {
 
 std::vector<HullFace> hull_faces(std::span<const sim::Vec3> points) { return Hull(points).faces(); }
 
-}  // namespace orrery::client
+}  // namespace orrery::protocol

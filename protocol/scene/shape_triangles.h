@@ -9,7 +9,7 @@
 
 #include "orrery/sim.hpp"
 
-namespace orrery::client {
+namespace orrery::protocol {
 
 struct Triangles {
     std::vector<sim::Vec3> positions, normals;  // of each vertex; m, and unit
@@ -25,4 +25,4 @@ std::optional<Triangles> triangles_of(std::span<const sim::ShapeDef> shapes, std
 // The children of a compound, at their poses in the body's frame; of another shape none.
 std::vector<sim::CompoundChild> children_of(std::span<const sim::ShapeDef> shapes, std::uint32_t shape);
 
-}  // namespace orrery::client
+}  // namespace orrery::protocol

@@ -1,4 +1,4 @@
-#include "server/net/key_file.h"
+#include "server/base/key_file.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
