@@ -153,6 +153,8 @@ void NetcodeServer::kick_id(std::uint64_t client_id, std::uint64_t until_unix_s)
     state_->gate.void_tokens(client_id, until_unix_s);
 }
 
+void NetcodeServer::void_all_tokens(std::uint64_t until_unix_s) { state_->gate.void_all_tokens(until_unix_s); }
+
 void NetcodeServer::stop(TimeNs now) {
     state_->running = false;
     for (std::uint32_t i = 0; i < state_->slots.size(); ++i) {

@@ -97,6 +97,8 @@ class NetcodeServer {
     // them has made stays: end it with disconnect(). At most kMaxVoidIds ids are remembered; one more drops the id
     // whose tokens are void for the shortest time.
     void kick_id(std::uint64_t client_id, std::uint64_t until_unix_s);
+    // No token that expires at or before `until_unix_s` is good. For a server whose used tokens are not known any more.
+    void void_all_tokens(std::uint64_t until_unix_s);
     void stop(TimeNs now);  // disconnects all clients; from then on requests are ignored
 
     bool next_event(NetcodeServerEvent& out);

@@ -50,6 +50,7 @@ class TokenGate {
 
     // Tokens of this client id that expire at or before `until_unix_s` are void.
     void void_tokens(std::uint64_t client_id, std::uint64_t until_unix_s) { void_.add(client_id, until_unix_s); }
+    void void_all_tokens(std::uint64_t until_unix_s) { void_.add_all(until_unix_s); }
     bool is_void(std::uint64_t client_id, std::uint64_t expire_timestamp) const {
         return void_.contains(client_id, expire_timestamp);
     }

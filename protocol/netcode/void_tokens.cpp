@@ -13,6 +13,7 @@ void VoidTokens::add(std::uint64_t client_id, std::uint64_t until_unix_s) {
 }
 
 bool VoidTokens::contains(std::uint64_t client_id, std::uint64_t expire_timestamp) const {
+    if (expire_timestamp <= until_of_all_) return true;
     const auto found = until_by_id_.find(client_id);
     return found != until_by_id_.end() && expire_timestamp <= found->second;
 }

@@ -83,7 +83,8 @@ struct SignedPlace {
     std::uint64_t offset = 0;
     Chain before{};  // of the chunk before it
     SignRecord record;
-    bool before_end = false;  // END follows: it signs the whole recording
+    bool before_end = false;  // END follows
+    bool whole = false;       // and it signs the whole recording: verify() finds that
 };
 
 // The result of all checks of a file without a simulation: every checksum, the chain, the form of every record.

@@ -11,10 +11,10 @@ namespace orrery::protocol::replay {
 
 namespace {
 
-constexpr std::string_view kPurpose = "orrery replay v2";
-
-std::vector<std::uint8_t> message_of(const RunId& run, std::uint64_t ticks, const Chain& before) {
-    std::vector<std::uint8_t> message(kPurpose.begin(), kPurpose.end());
+std::vector<std::uint8_t> message_of(SignedExtent extent, const RunId& run, std::uint64_t ticks, const Chain& before) {
+    constexpr std::string_view kSoFar = "orrery replay v2", kWhole = "orrery replay v2, whole";
+    const std::string_view purpose = extent == SignedExtent::whole ? kWhole : kSoFar;
+    std::vector<std::uint8_t> message(purpose.begin(), purpose.end());
     ByteWriter writer(message);
     writer.bytes(run);
     writer.u64(ticks);
@@ -38,18 +38,24 @@ PublicKey public_key(const SigningKey& key) {
     return out;
 }
 
-SignRecord sign(const SigningKey& key, const RunId& run, std::uint64_t ticks, const Chain& before) {
+SignRecord sign(const SigningKey& key, SignedExtent extent, const RunId& run, std::uint64_t ticks,
+                const Chain& before) {
     SignRecord record;
     record.tick = ticks;
     record.key = public_key(key);
-    const std::vector<std::uint8_t> message = message_of(run, ticks, before);
+    const std::vector<std::uint8_t> message = message_of(extent, run, ticks, before);
     crypto_sign_detached(record.signature.data(), nullptr, message.data(), message.size(), key.secret.data());
     return record;
 }
 
-bool is_valid(const SignRecord& record, const RunId& run, const Chain& before) {
-    const std::vector<std::uint8_t> message = message_of(run, record.tick, before);
-    return crypto_sign_verify_detached(record.signature.data(), message.data(), message.size(), record.key.data()) == 0;
+std::optional<SignedExtent> signed_extent(const SignRecord& record, const RunId& run, const Chain& before) {
+    for (const SignedExtent extent : {SignedExtent::so_far, SignedExtent::whole}) {
+        const std::vector<std::uint8_t> message = message_of(extent, run, record.tick, before);
+        if (crypto_sign_verify_detached(record.signature.data(), message.data(), message.size(), record.key.data()) ==
+            0)
+            return extent;
+    }
+    return std::nullopt;
 }
 
 }  // namespace orrery::protocol::replay

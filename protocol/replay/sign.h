@@ -1,11 +1,14 @@
 // Signatures of recordings: Ed25519 over
 //
-//   "orrery replay v2" | run id (16) | ticks u64 | chain hash of the chunk before the signature (32)
+//   purpose | run id (16) | ticks u64 | chain hash of the chunk before the signature (32)
 //
-// The chain covers all that comes before, so that one signature signs the file up to it. A signature says that who has
-// the secret key wrote it; which keys are trusted is for the verifier to know, never for the file to say. Only a SIGN
-// directly before END signs the whole recording.
+// The chain covers all that comes before, so that one signature signs the file up to it. The purpose is "orrery replay
+// v2", or "orrery replay v2, whole" of the last one of a recording, directly before END: so nobody without the key
+// makes a whole recording out of its first part. A signature says that who has the secret key wrote it; which keys are
+// trusted is for the verifier to know, never for the file to say.
 #pragma once
+
+#include <optional>
 
 #include "protocol/replay/ancillary.h"
 #include "protocol/replay/records.h"
@@ -20,7 +23,10 @@ struct SigningKey {
 SigningKey make_signing_key(std::span<const std::uint8_t, 32> seed);
 PublicKey public_key(const SigningKey& key);
 
-SignRecord sign(const SigningKey& key, const RunId& run, std::uint64_t ticks, const Chain& before);
-bool is_valid(const SignRecord& record, const RunId& run, const Chain& before);
+enum class SignedExtent : std::uint8_t { so_far, whole };
+
+SignRecord sign(const SigningKey& key, SignedExtent extent, const RunId& run, std::uint64_t ticks, const Chain& before);
+// What the signature signs; nothing if it is not of this recording, or not of this place in it.
+std::optional<SignedExtent> signed_extent(const SignRecord& record, const RunId& run, const Chain& before);
 
 }  // namespace orrery::protocol::replay

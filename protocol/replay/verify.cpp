@@ -152,9 +152,11 @@ void run_all(Run& run) {
 }
 
 // Says of the first signature that is not valid where it is.
-bool signatures_hold(const Survey& seen, VerifyReport& report) {
-    for (const SignedPlace& place : seen.signs) {
-        if (is_valid(place.record, seen.header.run, place.before)) continue;
+bool signatures_hold(Survey& seen, VerifyReport& report) {
+    for (SignedPlace& place : seen.signs) {
+        const std::optional<SignedExtent> extent = signed_extent(place.record, seen.header.run, place.before);
+        place.whole = place.before_end && extent == SignedExtent::whole;
+        if (extent) continue;
         report.corrupt_at_byte = place.offset;
         report.error = Error{ErrorCode::corrupt, "byte " + std::to_string(place.offset),
                              "a signature is not of this recording up to here; use an undamaged copy"};

@@ -147,11 +147,11 @@ Result<ReplayWriter::Bytes> ReplayWriter::add(NoteRecord record) {
     return add_record(ChunkKind::note, record);
 }
 
-Result<ReplayWriter::Bytes> ReplayWriter::sign(const SigningKey& key) {
+Result<ReplayWriter::Bytes> ReplayWriter::sign(const SigningKey& key, SignedExtent extent) {
     if (auto good = check_open(); !good) return good.error();
     if (auto done = write_waiting(); !done) return done.error();
     payload_.clear();
-    encode(replay::sign(key, run_, ticks_, chunks_.chain()), payload_);
+    encode(replay::sign(key, extent, run_, ticks_, chunks_.chain()), payload_);
     return append(ChunkKind::sign);
 }
 

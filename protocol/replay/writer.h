@@ -40,8 +40,8 @@ class ReplayWriter {
     Result<Bytes> add(ResumeRecord record);
     Result<Bytes> add(HostRecord record);
     Result<Bytes> add(NoteRecord record);
-    // Signs all that comes before.
-    Result<Bytes> sign(const SigningKey& key);
+    // Signs all that comes before. `whole`: END comes next.
+    Result<Bytes> sign(const SigningKey& key, SignedExtent extent = SignedExtent::so_far);
     // The ticks that wait.
     Result<Bytes> flush();
     Result<Bytes> end();

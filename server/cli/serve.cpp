@@ -41,7 +41,11 @@ std::string shipped_page() {
 }
 
 void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
-    app.add_option("SCENE", config.scene, "scene file, JSON or binary")->required();
+    const auto scene = app.add_option("SCENE", config.scene, "scene file, JSON or binary; or --resume");
+    app.add_option("--resume", config.resume,
+                   "a replay whose room goes on, in the same file: for a server that was killed. Players have "
+                   "--hold-seat-s to come back")
+        ->excludes(scene);
     app.add_option("--bind", config.bind, "address to listen on; 0.0.0.0 or :: for all")->capture_default_str();
     app.add_option("--port", config.port, "UDP port; 0 takes a free one and prints it")
         ->check(whole_number(0, 65'535))
@@ -133,6 +137,10 @@ int serve_command(const std::vector<std::string>& arguments) {
         "orrery serve");
     describe(app, config, texts);
     if (const auto exit = parse_arguments(app, arguments)) return *exit;
+    if (!config.resume.empty()) {  // its folder is that of the token, too
+        const std::filesystem::path folder = std::filesystem::path(config.resume).parent_path();
+        config.record = folder.empty() ? "." : folder.string();
+    }
     int exit = kExitUsage;
     const std::optional<sim::Target> parsed = parse_target(texts.target, exit);
     if (!parsed) return exit;

@@ -9,7 +9,7 @@ std::optional<SignedPart> signed_part(const protocol::replay::VerifyReport& repo
         const TrustedKey* known = trust ? trust->find(place->record.key) : nullptr;
         if (trust && !known) continue;
         return SignedPart{.tick = place->record.tick,
-                          .whole = place->before_end,
+                          .whole = place->whole,
                           .key = place->record.key,
                           .name = known ? known->name : to_hex(place->record.key)};
     }

@@ -1,6 +1,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -8,17 +9,21 @@
 #include <filesystem>
 
 #include "orrery/server.hpp"
+#include "protocol/replay/recorded.h"
 #include "protocol/session/handshake.h"
+#include "server/base/build_info.h"
 #include "server/base/exit_code.h"
 #include "server/base/json_line.h"
 #include "server/base/key_file.h"
 #include "server/base/left_out.h"
 #include "server/base/scene_file.h"
+#include "server/base/signing_key.h"
 #include "server/net/about_recording.h"
 #include "server/net/hands.h"
 #include "server/net/line_output.h"
 #include "server/net/room_host.h"
 #include "server/net/web_setup.h"
+#include "server/room/resumption.h"
 #include "server/room/rig_backend.h"
 #include "server/room/thread_pool.h"
 #include "sim/rigs/rigs.h"
@@ -159,8 +164,12 @@ void announce(const GameServerConfig& config, const protocol::SharedScene& scene
 }  // namespace
 
 Result<Ok> check(const GameServerConfig& config) {
-    if (config.scene.empty() == !config.shared_scene.has_value())
+    if (!config.resume.empty()) {
+        if (!config.scene.empty() || config.shared_scene || config.tick_rate_hz)
+            return config_error("resume (--resume)", "has the scene and its tick rate: name neither");
+    } else if (config.scene.empty() == !config.shared_scene.has_value()) {
         return config_error("scene", "name a file or give shared_scene: one of them");
+    }
     if (config.shared_scene && !config.shared_scene->definition)
         return config_error("shared_scene", "has no definition: make it by protocol::share_scene");
     if (config.tick_rate_hz) {
@@ -200,6 +209,7 @@ struct GameServer::State {
     std::unique_ptr<Director> director;
     std::unique_ptr<Room> room;
     std::optional<TokenFile> token_file;
+    std::unique_ptr<Resumption> resumption;  // until the room goes on
     std::string replay;
     bool ran = false;
 
@@ -208,7 +218,23 @@ struct GameServer::State {
         return read_key_file(config.key_file);
     }
 
-    Result<protocol::SharedScene> load() const {
+    // The recorded scene, if this engine can go on with it.
+    Result<protocol::SharedScene> recorded_scene() {
+        Result<std::unique_ptr<Resumption>> opened = Resumption::open(system_files(), config.resume);
+        if (!opened) return opened.error();
+        resumption = std::move(opened).value();
+        const protocol::replay::FileHeader& header = resumption->seen().header;
+        const auto recorded = protocol::replay::recorded_definition(
+            header, [this](const auto& h) { return protocol::replay::load_recorded_scene(h, config.max_bodies); });
+        if (!recorded)
+            return Error{recorded.error().code, config.resume + ": " + recorded.error().place,
+                         recorded.error().message};
+        config.room = header.room;
+        return protocol::SharedScene{header.scene_name, header.scene, header.scene_hash, *recorded, {}};
+    }
+
+    Result<protocol::SharedScene> load() {
+        if (!config.resume.empty()) return recorded_scene();
         if (config.shared_scene) return *config.shared_scene;
         protocol::SceneOverrides overrides;
         overrides.tick_rate_hz = config.tick_rate_hz;
@@ -227,9 +253,9 @@ struct GameServer::State {
         parts.recorder.about = about_recording(config, parts.tick_rate_hz);
         parts.recorder.ticks_per_chunk = ticks_per_chunk(config.fsync, double{parts.tick_rate_hz});
         if (!config.sign_key.empty()) {
-            const Result<protocol::Key> seed = read_key_file(config.sign_key);
-            if (!seed) return seed.error();
-            parts.recorder.sign_key = protocol::replay::make_signing_key(*seed);
+            const Result<protocol::replay::SigningKey> key = read_signing_key(config.sign_key);
+            if (!key) return key.error();
+            parts.recorder.sign_key = *key;
         }
         parts.scene_name = scene.name;
         parts.scene.assign(scene.binary.begin(), scene.binary.end());
@@ -239,8 +265,53 @@ struct GameServer::State {
         return parts;
     }
 
+    // Goes on with the file; behind an END, in a new part.
+    Result<std::unique_ptr<RoomRecorder>> reopen_recorder(const protocol::SharedScene& scene, Resumption& from,
+                                                          const sim::World& world) {
+        Result<PartsSettings> parts = recording_settings(scene);
+        if (!parts) return parts.error();
+        parts->recorder.directory = std::filesystem::path(from.path()).parent_path().string();
+        if (parts->recorder.directory.empty()) parts->recorder.directory = ".";
+        Result<std::unique_ptr<Recorder>> file =
+            from.ended() ? Recorder::open(parts->recorder,
+                                          {parts->scene_name, parts->scene, parts->scene_hash, parts->tick_rate_hz},
+                                          {.tick = world.tick(), .parent = {from.seen().header.run, from.seen().head}})
+                         : Recorder::go_on(parts->recorder, from.path(), from.take_file(), from.seen());
+        if (!file) return coded(ErrorCode::io, file.error());
+        replay = (*file)->path();
+        if (from.ended() && world.tick() > 0) {
+            std::vector<std::uint8_t> state;
+            world.save(state);
+            if (const Result<Ok> kept = (*file)->append_keyframe(state); !kept)
+                return coded(ErrorCode::io, kept.error());
+        }
+        return std::make_unique<RoomRecorder>(std::move(file).value(), std::move(parts).value(), &NetworkThread::now,
+                                              config.clock == GameClock::wall);
+    }
+
+    Result<Ok> resume_room(const protocol::SharedScene& scene) {
+        ResumeOptions options;
+        options.open_recorder = [&](Resumption& from, const sim::World& world) {
+            return reopen_recorder(scene, from, world);
+        };
+        options.unix_ms = static_cast<std::uint64_t>(
+            std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+                .count());
+        options.refuse_older_tokens = !config.key_file.empty();
+        for (const protocol::replay::KeyValue& pair : about_build(config.target)) {
+            if (pair.key == "build" || pair.key == "commit")
+                options.build += (options.build.empty() ? "" : " ") + pair.value;
+        }
+        const Result<Ok> resumed = room->resume(*resumption, options);
+        if (!resumed) return resumed;
+        spdlog::info("{} goes on at tick {}: {} bytes behind its last whole record were cut off, {} seats are held",
+                     config.resume, room->world().tick(), resumption->cut_bytes(), resumption->seats().size());
+        resumption.reset();
+        return Ok{};
+    }
+
     Result<std::unique_ptr<RoomRecorder>> open_recorder(const protocol::SharedScene& scene) {
-        if (config.record.empty()) return std::unique_ptr<RoomRecorder>();
+        if (config.record.empty() || resumption) return std::unique_ptr<RoomRecorder>();
         Result<PartsSettings> parts = recording_settings(scene);
         if (!parts) return input_error(parts.error());
         Result<std::unique_ptr<Recorder>> file =
@@ -262,7 +333,7 @@ struct GameServer::State {
     // A start that fails leaves no recording without a tick behind.
     Error fail(Error error) {
         std::error_code ignored;
-        if (!replay.empty()) std::filesystem::remove(replay, ignored);
+        if (!replay.empty() && config.resume.empty()) std::filesystem::remove(replay, ignored);
         return error;
     }
 };
@@ -341,6 +412,10 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     if (!room) return s.fail(room.error());
     s.room = std::move(room).value();
     s.room->set_director(s.director.get());
+    if (s.resumption) {
+        const Result<Ok> resumed = s.resume_room(*scene);
+        if (!resumed) return input_error(resumed.error());
+    }
 
     if (s.network && s.config.key_file.empty() && !s.config.record.empty()) {
         s.token_file.emplace((std::filesystem::path(s.config.record) / "connect.token").string(), *key, token_address);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,19 @@ class Director {
     // player's messages come after its `joined`. What a client sent before it disconnected comes before its `left`; of
     // a client that the room sends away nothing more comes.
     virtual void on_message(const ClientMessage& /*message*/) {}
+
+    // For a room that goes on from its recording (GameServerConfig::resume). A director of which save() is false
+    // cannot.
+
+    // Appends the director's own state to `state`, which is empty: beside each keyframe, and at Room::save_now. Ids of
+    // bodies and joints stay good.
+    virtual bool save(std::vector<std::uint8_t>& /*state*/) const { return false; }
+    // Takes the state that save() gave at world.tick(), in the place of its own. False: it cannot. Without a call, the
+    // recording ends before its first keyframe, and the state is that of the beginning.
+    virtual bool restore(protocol::Bytes /*state*/, const sim::World& /*world*/) { return false; }
+    // After each tick behind that state that is stepped again, with the recorded commands. joined, lost and left come
+    // again, too; messages do not. Nothing can be sent then. At the end all that sat in the room are lost.
+    virtual void on_replayed_tick(const sim::World& /*world*/, std::span<const sim::Command> /*commands*/) {}
 
     // Is called before the step from world.tick() to the next tick. Appends commands to `orders`, which is empty. The
     // step applies them in that order. The room sets their `sequence`, and drops kinds for which sim::is_director_order

@@ -59,6 +59,8 @@ void RecordParts::take(const RecordItem& item, TimeNs now) {
         return;
     } else if (const auto* note = std::get_if<NoteItem>(&item)) {
         check(recorder_->append(replay::NoteRecord{.text = note->text}), now);
+    } else if (const auto* host = std::get_if<HostItem>(&item)) {
+        check(recorder_->append(replay::HostRecord{.state = host->state}), now);
     } else if (const auto* player = std::get_if<replay::PlayerRecord>(&item)) {
         check(recorder_->append(*player), now);
     } else if (const auto* resume = std::get_if<replay::ResumeRecord>(&item)) {

@@ -44,8 +44,11 @@ struct KeyframeItem {
 struct NoteItem {
     std::string text;
 };
+struct HostItem {
+    std::vector<std::uint8_t> state;
+};
 struct OverflowItem {};  // items behind it were not kept
-using RecordItem = std::variant<TickItem, KeyframeItem, NoteItem, protocol::replay::PlayerRecord,
+using RecordItem = std::variant<TickItem, KeyframeItem, NoteItem, HostItem, protocol::replay::PlayerRecord,
                                 protocol::replay::ResumeRecord, OverflowItem>;
 
 // What a host is told of.

@@ -173,10 +173,12 @@ Result<Ok> Recorder::append_keyframe(std::span<const std::uint8_t> state) {
     if (auto named = check_name(); !named) return named;
     next_keyframe_ = writer_.ticks() - writer_.ticks() % keyframe_ticks_ + keyframe_ticks_;
     if (auto written = write(writer_.keyframe(state)); !written) return written;
-    return sign();
+    return sign(protocol::replay::SignedExtent::so_far);
 }
 
-Result<Ok> Recorder::sign() { return sign_key_ ? write(writer_.sign(*sign_key_)) : Result<Ok>(Ok{}); }
+Result<Ok> Recorder::sign(protocol::replay::SignedExtent extent) {
+    return sign_key_ ? write(writer_.sign(*sign_key_, extent)) : Result<Ok>(Ok{});
+}
 
 Result<Ok> Recorder::sync() {
     if (failed_) return failure_;
@@ -199,7 +201,7 @@ Result<Ok> Recorder::close() {
     if (failed_) return failure_;
     if (!file_) return Ok{};
     if (auto named = check_name(); !named) return named;
-    if (auto done = sign(); !done) return done;
+    if (auto done = sign(protocol::replay::SignedExtent::whole); !done) return done;
     if (auto done = write(writer_.end()); !done) return done;
     file_->truncate(size_);  // gives back the room that was taken ahead
     if (auto done = sync(); !done) return done;

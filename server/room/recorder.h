@@ -106,7 +106,7 @@ class Recorder {
   private:
     Recorder(const RecorderSettings& settings, double tick_rate_hz, std::string path, std::unique_ptr<RecordFile> file);
     Result<Ok> write(const Result<protocol::replay::ReplayWriter::Bytes>& bytes);
-    Result<Ok> sign();
+    Result<Ok> sign(protocol::replay::SignedExtent extent);
     Error fail(const char* call, int code);
     Result<Ok> check_name();
 

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +66,17 @@ struct RoomConfig {
     // trips are counted from there. Called by the executor's threads. Null: packets are written at `now`.
     protocol::TimeNs (*clock)() = nullptr;
     protocol::StreamSink* streams = nullptr;  // for clients over streams; outlives the room; null: there are none
+};
+
+class Resumption;
+
+// How a room goes on from a recording.
+struct ResumeOptions {
+    // Called with the world at its last tick. The recorder goes on with the file, or begins a new part.
+    std::function<Result<std::unique_ptr<RoomRecorder>>(Resumption&, const sim::World&)> open_recorder;
+    std::uint64_t unix_ms = 0;         // now
+    bool refuse_older_tokens = false;  // which tokens were used before is not known: those that existed are void
+    std::string build;                 // of this program, for the recording
 };
 
 // Counts are since the start of the room, those of clients that have left included.
@@ -194,6 +206,15 @@ class Room {
     // kMaxNotesPerSecond. False: it was not noted, since it is too long, too many came, or nothing is recorded.
     bool note(std::string_view text);
 
+    // Keeps the director's state and the board in the recording, as of the last tick, beside what is kept with each
+    // keyframe: before what must not be lost. False: nothing is recorded, or there is nothing to keep.
+    bool save_now();
+
+    // Goes on from a recording of this scene, before the first tick: its last keyframe is restored and the ticks behind
+    // it are stepped again, each compared with the record. The seats of all that sat in the room are held as if they
+    // had just fallen silent. Errors name what differs, or what cannot be resumed; the room is of no use then.
+    Result<Ok> resume(Resumption& from, const ResumeOptions& options);
+
     // Sends the board, the messages that wait and a goodbye with `reason` (UTF-8) to all clients, once, and closes the
     // recording, for which it waits up to kCloseWithin. An error: some of the recording is lost, here or earlier.
     // Afterwards only stats() may be called.
@@ -246,6 +267,14 @@ class Room {
     void record_player(std::uint16_t slot, std::uint64_t client_id, protocol::replay::PlayerChange change,
                        LeaveReason reason = LeaveReason::left);
     void tell_recording_news();
+    void save_host(std::vector<std::uint8_t>& out) const;
+    Result<Ok> restore_host(protocol::Bytes bytes);
+    void tell_again(const protocol::replay::PlayerRecord& player);
+    Result<Ok> simulate_again(const Resumption& from);
+    void hold_seats(const Resumption& from);
+    void record_seats(const Resumption& from);
+    void record_seats();
+    void name_hashed_seat(std::uint64_t client_id);
     const protocol::KeyFrame& present_key_frame(bool from_scene);
     void update_clients(protocol::TimeNs now);
     void plan(Client& client, protocol::TimeNs now);

@@ -109,6 +109,7 @@ void Room::connect(Transport transport, const NetcodeServerEvent& event, TimeNs 
     const TokenIdentity identity = read_token_identity(user_data).value_or(TokenIdentity{});
     const std::optional<std::uint32_t> index = index_for(event.client_id, now);
     if (!index) return end_link(transport, event.client_index, DisconnectReason::by_server, now);
+    name_hashed_seat(event.client_id);
     const JoinAnswer answer = ask_to_join(event.client_id, identity);
     const std::optional<std::uint16_t> held = seats_.held_by(event.client_id);
     const std::optional<std::uint16_t> slot = take_seat(answer, event.client_id);

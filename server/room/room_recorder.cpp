@@ -20,6 +20,7 @@ std::size_t size_of(const RecordItem& item) {
     if (const auto* keyframe = std::get_if<KeyframeItem>(&item))
         bytes += keyframe->state.size() + keyframe->host.size();
     if (const auto* note = std::get_if<NoteItem>(&item)) bytes += note->text.size();
+    if (const auto* host = std::get_if<HostItem>(&item)) bytes += host->state.size();
     return bytes;
 }
 

@@ -46,6 +46,7 @@ class RoomRecorder {
     void keyframe(std::uint64_t tick, std::vector<std::uint8_t>& state, std::vector<std::uint8_t>& host);
     void player(const protocol::replay::PlayerRecord& record) { hand_over(record); }
     void resume(protocol::replay::ResumeRecord record) { hand_over(std::move(record)); }
+    void host(const std::vector<std::uint8_t>& state) { hand_over(HostItem{state}); }
     void note(std::string_view text) { hand_over(NoteItem{std::string(text)}); }
 
     // What has happened since the last call.

@@ -14,6 +14,7 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
     recorder_->tick(world_->tick(), commands_, hash, slipped_ns);
     if (recorder_->keyframe_due()) {
         world_->save(saved_);
+        save_host(saved_host_);
         recorder_->keyframe(world_->tick(), saved_, saved_host_);
     }
     tell_recording_news();
@@ -21,6 +22,7 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
 
 void Room::tell_recording_news() {
     for (const RecordingNews& news : recorder_->take_news()) {
+        if (news.kind == RecordingNews::Kind::went_on) record_seats();
         if (observer_) observer_->recording_news(news);
     }
 }
@@ -31,9 +33,10 @@ void Room::record_player(std::uint16_t slot, std::uint64_t client_id, replay::Pl
     record.slot = slot;
     record.change = change;
     record.reason = change == replay::PlayerChange::left ? static_cast<std::uint8_t>(reason) : 0;
-    record.id_form = replay_ids_;
-    if (replay_ids_ == replay::IdForm::plain) record.client_id = client_id;
-    if (replay_ids_ == replay::IdForm::hashed)
+    const bool is_hashed = seats_[slot].id_is_hashed && seats_[slot].client_id == client_id;
+    record.id_form = is_hashed ? replay::IdForm::hashed : replay_ids_;
+    if (is_hashed || replay_ids_ == replay::IdForm::plain) record.client_id = client_id;
+    if (!is_hashed && replay_ids_ == replay::IdForm::hashed)
         record.client_id = replay::hashed_client_id(client_id, replay_id_secret_);
     recorder_->player(record);
 }

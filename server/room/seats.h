@@ -21,6 +21,7 @@ struct Seat {
     bool in_world = false;              // its slot has been joined, and not yet left
     bool leaving = false;               // the next tick leaves the slot first
     std::uint64_t client_id = 0;        // taken, held
+    bool id_is_hashed = false;          // of a room that was resumed: client_ids.h; held
     std::uint64_t held_until_tick = 0;  // held
     protocol::WireControl control{};    // that the world holds for the slot
 };

@@ -18,6 +18,9 @@ protocol::TimeNs TickGrid::offset_of(std::uint64_t tick) const {
     return tick / rate_mhz_ * kNsTimesMillihertz + tick % rate_mhz_ * kNsTimesMillihertz / rate_mhz_;
 }
 
+// Before the clock's zero, modulo 2^64, if the room is older than the clock.
+void TickGrid::begin_at(std::uint64_t tick, protocol::TimeNs now) { epoch_ = now - offset_of(tick); }
+
 protocol::TimeNs TickGrid::start_of(std::uint64_t tick) const { return epoch_ + offset_of(tick); }
 
 protocol::TimeNs TickGrid::tick_duration() const { return offset_of(1); }

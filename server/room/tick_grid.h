@@ -18,6 +18,8 @@ class TickGrid {
     // Tick 0 is the state at `now`; the step that reaches tick 1 begins one tick duration later.
     TickGrid(protocol::TimeNs now, double tick_rate_hz);
 
+    void begin_at(std::uint64_t tick, protocol::TimeNs now);  // `tick` is the state at `now`
+
     protocol::TimeNs start_of(std::uint64_t tick) const;  // start of the step that reaches `tick`
     protocol::TimeNs tick_duration() const;
 

@@ -45,7 +45,7 @@ Bytes world_with_all(bool signs = true) {
         test::append(file, writer.keyframe(reader.keyframe().state));
         test::append_ancillary(file, writer);
     }
-    if (signs) test::append(file, writer.sign(test::made_up_key()));
+    if (signs) test::append(file, writer.sign(test::made_up_key(), SignedExtent::whole));
     test::append(file, writer.end());
     return file;
 }
@@ -210,12 +210,13 @@ TEST_CASE("sign: a signature holds for its recording and its place, and nowhere 
     CHECK(seen.signs[1].record.tick == 30);
     for (const SignedPlace& place : seen.signs) {
         CHECK(place.record.key == public_key(test::made_up_key()));
-        CHECK(is_valid(place.record, seen.header.run, place.before));
-        CHECK_FALSE(is_valid(place.record, RunId{}, place.before));
-        CHECK_FALSE(is_valid(place.record, seen.header.run, seen.head));
+        CHECK(signed_extent(place.record, seen.header.run, place.before) ==
+              (place.before_end ? SignedExtent::whole : SignedExtent::so_far));
+        CHECK_FALSE(signed_extent(place.record, RunId{}, place.before));
+        CHECK_FALSE(signed_extent(place.record, seen.header.run, seen.head));
         SignRecord other = place.record;
         other.tick += 1;
-        CHECK_FALSE(is_valid(other, seen.header.run, place.before));
+        CHECK_FALSE(signed_extent(other, seen.header.run, place.before));
     }
     CHECK(test::verify_small_world(file).verdict == Verdict::same);
     CHECK_FALSE(survey_bytes(made_up_replay({.with_all = true})).signs.back().before_end);

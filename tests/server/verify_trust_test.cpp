@@ -40,6 +40,7 @@ constexpr std::string_view kScene = R"({
 struct Signature {
     std::uint64_t tick = 0;  // after it
     rp::SigningKey key;
+    bool whole = true;  // of tick 20
 };
 
 // A recording of a ball that falls for 20 ticks, with these signatures; those of tick 20 are before END.
@@ -59,7 +60,10 @@ std::string recorded(const std::string& path, const std::vector<Signature>& sign
         REQUIRE((*world)->step() == sim::StepStatus::ok);
         test::append(file, writer.tick(tick, {}, (*world)->hash()));
         for (const Signature& signature : signatures)
-            if (signature.tick == tick) test::append(file, writer.sign(signature.key));
+            if (signature.tick == tick)
+                test::append(file,
+                             writer.sign(signature.key, tick == 20 && signature.whole ? rp::SignedExtent::whole
+                                                                                      : rp::SignedExtent::so_far));
     }
     test::append(file, closed ? writer.end() : writer.flush());
     test::write_file(path, file);
@@ -161,6 +165,10 @@ TEST_CASE("with a trust file verify passes only what a trusted key signed whole"
     CHECK(unknown.code == 1);
     CHECK(has(unknown.out,
               "not signed whole by a trusted key: signed by the key " + server::to_hex(rp::public_key(south))));
+    // Cut behind a signature that more ticks followed, and closed by another.
+    const Printed cut = verified({{20, north, false}});
+    CHECK(cut.code == 1);
+    CHECK(has(cut.out, "signed up to tick 20 by north"));
     const Printed nobody = verified({});
     CHECK(nobody.code == 1);
     CHECK(has(nobody.out, "not signed whole by a trusted key: not signed"));

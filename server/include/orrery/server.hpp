@@ -46,6 +46,10 @@ struct GameServerConfig {
     std::optional<float> tick_rate_hz;  // instead of that of the scene file, Hz, 1 to protocol::kMaxTickRate_hz
     std::uint64_t max_bodies = protocol::kDefaultMaxSceneBodies;  // largest number of bodies of the scene file
 
+    // A recording whose room goes on, instead of a scene: it must be of this engine version, and no other process may
+    // record to it. It goes on in the same file; one that was closed, in a new file beside it. `record` is not used.
+    std::string resume;
+
     std::string room = "main";  // the room's name, a part of the name of its recording
     // The host's rules and their version, for the recording; at most protocol::replay::kMaxValueBytes each.
     std::string rules, rules_version;
@@ -162,7 +166,7 @@ class GameServer {
 
     std::optional<protocol::Address> address() const;       // of the socket, with its port; none on the virtual clock
     std::optional<protocol::Address> http_address() const;  // of the web server, with its port; none: there is none
-    const std::string& replay() const;                      // path of the recording; empty: none
+    const std::string& replay() const;  // path of the recording, when the server was made; empty: none
 
     // The exit code of `orrery serve` for an error of create() or run(): 2 the input is not valid, 3 the machine.
     static int exit_code(const Error& error);
