@@ -41,13 +41,7 @@ Result<Ok> Recording::go_to(std::uint64_t tick, sim::World& world, sim::Executor
     for (const protocol::replay::Mark& mark : survey_.marks) {
         if (mark.tick <= tick) start = &mark;
     }
-    reader_.emplace(*source_, *start);
-    if (start->keyframe) {
-        if (reader_->next() != ReplayReader::Kind::keyframe) return changed();
-        if (const Result<Ok> restored = world.restore(reader_->keyframe().state); !restored)
-            return Error{ErrorCode::parse, "keyframe of tick " + std::to_string(start->tick),
-                         restored.error().to_string()};
-    }
+    if (const Result<Ok> begun = begin_at(*start, world); !begun) return begun.error();
     while (world.tick() < tick) {
         const Result<bool> stepped = step(world, executor);
         if (!stepped) return stepped.error();
@@ -56,12 +50,25 @@ Result<Ok> Recording::go_to(std::uint64_t tick, sim::World& world, sim::Executor
     return Ok{};
 }
 
-Result<bool> Recording::step(sim::World& world, sim::Executor* executor) {
+Result<Ok> Recording::begin_at(const protocol::replay::Mark& mark, sim::World& world) {
+    reader_.emplace(*source_, mark);
+    if (!mark.keyframe) return Ok{};
+    if (reader_->next() != ReplayReader::Kind::keyframe) return changed();
+    if (const Result<Ok> restored = world.restore(reader_->keyframe().state); !restored)
+        return Error{ErrorCode::parse, "keyframe of tick " + std::to_string(mark.tick), restored.error().to_string()};
+    return Ok{};
+}
+
+bool Recording::read_tick() {
     for (;;) {
         const ReplayReader::Kind kind = reader_->next();
         if (kind == ReplayReader::Kind::stop) return false;
-        if (kind == ReplayReader::Kind::tick) break;
+        if (kind == ReplayReader::Kind::tick) return true;
     }
+}
+
+Result<bool> Recording::step(sim::World& world, sim::Executor* executor) {
+    if (!read_tick()) return false;
     if (const Result<Ok> taken = take(world, reader_->tick(), executor); !taken) return taken.error();
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include "server/cli/command_line.h"
 #include "server/cli/replay_cut.h"
+#include "server/cli/replay_hashes.h"
 #include "server/cli/replay_info.h"
 #include "server/cli/replay_state.h"
 #include "server/cli/trace.h"
@@ -17,6 +18,7 @@ constexpr char kHelp[] =
     "  info     print what a recording is: scene, engine version, ticks, players, notes, sizes\n"
     "  trace    simulate a recording again, and print where bodies were and what happened\n"
     "  state    print every field of its world after a tick\n"
+    "  hashes   simulate it, and print the hashes of every tick\n"
     "  cut      write a part of it as a recording of its own\n\n"
     "`orrery replay WHAT --help` lists the options.\n";
 
@@ -28,6 +30,7 @@ int replay_command(const std::vector<std::string>& arguments) {
         if (arguments[0] == "info") return info_command(rest);
         if (arguments[0] == "trace") return trace_command(rest);
         if (arguments[0] == "state") return state_command(rest);
+        if (arguments[0] == "hashes") return hashes_command(rest);
         if (arguments[0] == "cut") return cut_command(rest);
     }
     const bool asked = !arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h");
