@@ -105,7 +105,11 @@ NamedDifference with_names(const sim::World& world, rp::StateDifference where, b
     std::vector<sim::BodyState> all;
     world.read_bodies(all);
     std::map<std::uint32_t, std::string> names;
-    for (const sim::BodyState& body : all) names[body.id.index] = body_name(world.definition(), body);
+    for (const sim::BodyState& body : all) {
+        std::string name = body_name(world.definition(), body);
+        const bool number = name.starts_with("bodies[") || name.starts_with("body ");  // it has no name
+        names[body.id.index] = number ? std::string() : name;
+    }
     std::vector<std::uint32_t> of = d.bodies;
     const bool force = d.list == "rig_forces";  // of the joint before
     if (d.list == "joints" || (force && d.index > 0)) {

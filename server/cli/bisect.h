@@ -32,7 +32,7 @@ struct NamedDifference {
     bool keyframe = false;   // the second of them is a keyframe of the recording
     protocol::replay::StateDifference where;
     std::string called;  // the body or joint; empty: of neither
-    // Of those that the element is of, for a joint or contact: index and name.
+    // Of those that the element is of, for a joint or contact: index, and name or nothing.
     std::vector<std::pair<std::uint32_t, std::string>> bodies;
 };
 

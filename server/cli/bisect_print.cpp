@@ -35,7 +35,7 @@ std::string place_text(const NamedDifference& found) {
     if (where.list != "bodies") {
         for (const auto& [index, name] : found.bodies)
             text.append(&found.bodies.front().first == &index ? " of bodies[" : " and bodies[")
-                .append(std::to_string(index) + "] " + name);
+                .append(std::to_string(index) + (name.empty() ? "]" : "] " + name));
     }
     return text + (text.empty() ? "world " : ", ") + where.name();
 }

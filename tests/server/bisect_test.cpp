@@ -9,6 +9,7 @@
 #include "server/cli/executions.h"
 #include "server/cli/replay.h"
 #include "server/cli/replay_hashes.h"
+#include "server/cli/verify.h"
 #include "tests/support/captured_output.h"
 #include "tests/support/replay_files.h"
 #include "tests/support/temp_folder.h"
@@ -235,18 +236,21 @@ TEST_CASE("bisect: a flipped bit of a keyframe is corrupt, with its byte and the
     REQUIRE(keyframe != parts.end());
     file[static_cast<std::size_t>(keyframe->position.offset + keyframe->size / 2)] ^= 1;
     const std::string path = write_file(folder, "flipped.orr", file);
+    const std::uint64_t byte = *verify_replay(path, {}).report.corrupt_at_byte;
+    CHECK(byte >= keyframe->position.offset);  // the part of the chunk that fails its check
+    CHECK(byte <= keyframe->position.offset + keyframe->size / 2);
     for (const std::vector<std::string>& options : {std::vector<std::string>{}, {"--against", "scalar"}}) {
         std::vector<std::string> arguments{path};
         arguments.insert(arguments.end(), options.begin(), options.end());
         const Printed text = run_bisect(arguments);
         CHECK(text.code == 2);
-        CHECK(has(text.err, "byte " + std::to_string(keyframe->position.offset)));
+        CHECK(has(text.err, "byte " + std::to_string(byte) + ":"));
         CHECK(has(text.err, "it is in the keyframe of tick 100"));
         arguments.push_back("--json");
         const Printed json = run_bisect(arguments);
         CHECK(json.code == 2);
         CHECK(has(json.out, "\"result\": \"unreadable\""));
-        CHECK(has(json.out, "\"corrupt_at_byte\": " + std::to_string(keyframe->position.offset)));
+        CHECK(has(json.out, "\"corrupt_at_byte\": " + std::to_string(byte)));
         CHECK(has(json.out, "\"corrupt_keyframe_tick\": 100"));
     }
 }
