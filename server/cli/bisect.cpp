@@ -92,6 +92,13 @@ std::unique_ptr<Recording> open_recording(const std::string& path, BisectReport&
     return nullptr;
 }
 
+Result<std::shared_ptr<const sim::Definition>> definition_of(const Recording& recording,
+                                                             const BisectSettings& settings) {
+    return rp::recorded_definition(recording.survey().header, [&settings](const rp::FileHeader& header) {
+        return rp::load_recorded_scene(header, settings.max_bodies);
+    });
+}
+
 std::string joint_name(const sim::World& world, std::uint32_t index) {
     for (const sim::JointDef& joint : world.definition().joints)
         if (!joint.name.empty() && world.find_joint(joint.name).index == index) return joint.name;
@@ -135,7 +142,9 @@ void look_at_keyframe(const BisectSettings& settings, sim::Executor* executor, B
     const std::uint64_t tick = *report.first_divergent_tick;
     const auto recording = open_recording(settings.replay, report);
     if (!recording) return;
-    const auto world = recording->new_world(settings.max_bodies, settings.target);
+    const auto definition = definition_of(*recording, settings);
+    if (!definition) return fail(report, definition.error());
+    const auto world = sim::World::create(*definition, {.target = settings.target, .rig_device = settings.rig_device});
     if (!world) return fail(report, world.error());
     Progress progress;
     const auto found = compare_next_keyframe(*recording, **world, tick, executor, std::ref(progress));
@@ -153,8 +162,8 @@ void look_at_keyframe(const BisectSettings& settings, sim::Executor* executor, B
                           ", of which the recording has hashes alone";
     } else {
         report.note = "the keyframe of tick " + std::to_string((*found)->tick) +
-                      " is that of this simulation: the hash of tick " + std::to_string(tick) +
-                      " in the recording is not that of its state";
+                      " is that of this simulation: only the recorded hash of tick " + std::to_string(tick) +
+                      " is known to be another";
     }
 }
 
@@ -192,9 +201,7 @@ std::string beside_record(const Comparison& found, const BisectReport& report) {
 void bisect_two(const BisectSettings& settings, sim::Executor* executor, BisectReport& report) {
     const auto recording = open_recording(settings.replay, report);
     if (!recording) return;
-    const auto definition = rp::recorded_definition(
-        recording->survey().header,
-        [&settings](const rp::FileHeader& header) { return rp::load_recorded_scene(header, settings.max_bodies); });
+    const auto definition = definition_of(*recording, settings);
     if (!definition) return fail(report, definition.error());
     const auto here =
         WorldExecution::create(report.here, *recording, *definition,

@@ -12,6 +12,7 @@
 #include "server/cli/verify.h"
 #include "tests/support/captured_output.h"
 #include "tests/support/replay_files.h"
+#include "tests/support/rig_module_path.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/yard_recording.h"
 
@@ -114,6 +115,16 @@ TEST_CASE("bisect: executions that agree are the same, exit 0") {
                                    ", 2 threads\", \"there\": \"target scalar\", \"ticks\": 100"));
         }
     }
+}
+
+TEST_CASE("bisect: a GPU's execution and the CPU's") {
+    const test::TempFolder folder;
+    const test::RigModulePath emulated(ORRERY_EMULATED_MODULE);
+    const std::string path = write_file(folder, "yard.orr", test::record_yard({.ticks = 40, .keyframe_every = 20}));
+    const Printed two = run_bisect({path, "--jacobi", "cuda", "--against", "auto"});
+    CHECK(two.code == 0);
+    CHECK(has(two.out, ", rigs on a GPU and target "));
+    CHECK(run_bisect({path, "--jacobi", "cuda"}).code == 0);
 }
 
 TEST_CASE("bisect: a cut recording is followed from its keyframe") {
