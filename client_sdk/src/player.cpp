@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "client_sdk/src/body_difference.h"
 #include "protocol/replay/recorded.h"
 #include "protocol/scene/scene.h"
 
@@ -132,10 +133,22 @@ bool WorldPlayer::pass_keyframes() {
         const auto recorded = reader_->keyframe().state;
         world_->save(scratch_);
         if (!std::equal(scratch_.begin(), scratch_.end(), recorded.begin(), recorded.end()))
-            differ(tick(), "keyframe", 0, 0);
+            differ(tick(), "keyframe", 0, 0), note_body(recorded);
         if (!std::exchange(keyframes_[i].compared, true)) ++keyframes_compared_;
     }
     return true;
+}
+
+void WorldPlayer::note_body(std::span<const std::uint8_t> recorded) {
+    if (body_tick_ != 0 && body_tick_ <= tick()) return;
+    body_tick_ = tick();
+    const std::optional<BodyDifference> found = first_body_difference(*world_, recorded);
+    PlayerBody named;
+    if (!found) return body_text_.clear();
+    std::string name = "body " + std::to_string(found->body.index);
+    if (body(found->body, named) && (*named.name || *named.member_name))
+        name += std::string(" ") + (*named.name ? named.name : named.member_name);
+    body_text_ = "; in the keyframe of tick " + std::to_string(tick()) + ", " + name + ": " + found->text;
 }
 
 // Behind the last tick: what the file ends with.
@@ -262,7 +275,7 @@ PlayerVerdict WorldPlayer::verdict() const {
     } else if (difference_) {
         out.state = PlayerState::differs;
         out.text = "tick " + std::to_string(difference_->tick) + ": the " + std::string(difference_->part) +
-                   " differs from what was recorded";
+                   " differs from what was recorded" + body_text_;
     } else if (all_same()) {
         out.state = complete() ? PlayerState::same : PlayerState::end_missing;
     }

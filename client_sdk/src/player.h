@@ -64,6 +64,7 @@ class WorldPlayer final : public Player {
     Result<Ok> begin_at_cut();
     bool step_one();
     void compare(const protocol::replay::TickRecord& record);
+    void note_body(std::span<const std::uint8_t> recorded);
     void differ(std::uint64_t tick, std::string_view part, std::uint64_t recorded, std::uint64_t found);
     bool pass_keyframes();
     void read_end();
@@ -99,6 +100,10 @@ class WorldPlayer final : public Player {
     std::uint32_t keyframes_compared_ = 0;
     bool end_read_ = false;
     std::optional<PlayerDifference> difference_;
+    // At the first keyframe that differs from the state that was stepped to: the body that does. Empty: none moves
+    // otherwise.
+    std::uint64_t body_tick_ = 0;  // of that keyframe; 0: none was found
+    std::string body_text_;
     std::optional<Damage> damage_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "server/base/build_info.h"
 #include "server/cli/bench.h"
+#include "server/cli/bisect.h"
 #include "server/cli/check.h"
 #include "server/cli/command_line.h"
 #include "server/cli/doctor.h"
@@ -32,7 +33,8 @@ constexpr Subcommand kSubcommands[] = {
     {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
     {"check", orrery::server::check_command, "tell the errors and the probable mistakes of a scene"},
     {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
-    {"replay", orrery::server::replay_command, "look into a recording: info, trace, state, cut, export, seek, key"},
+    {"bisect", orrery::server::bisect_command, "name the first body and field that differ between two executions"},
+    {"replay", orrery::server::replay_command, "look into a recording: info, trace, state, hashes, cut, export, seek, key"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},
     {"doctor", orrery::server::doctor_command, "print what this build and this machine can do"},
 };

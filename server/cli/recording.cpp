@@ -39,8 +39,7 @@ Result<Ok> Recording::go_to(std::uint64_t tick, sim::World& world, sim::Executor
         return Error{ErrorCode::not_found, "tick " + std::to_string(tick),
                      "the recording has the states of ticks " + std::to_string(first) + " to " + std::to_string(last)};
     const protocol::replay::Mark& mark = survey_.marks[protocol::replay::mark_before(survey_, tick)];
-    reader_.emplace(*source_, mark);
-    if (const Result<Ok> restored = protocol::replay::restore_at(mark, *reader_, world); !restored) return restored;
+    if (const Result<Ok> begun = begin_at(mark, world); !begun) return begun.error();
     while (world.tick() < tick) {
         const Result<bool> stepped = step(world, executor);
         if (!stepped) return stepped.error();
@@ -49,13 +48,22 @@ Result<Ok> Recording::go_to(std::uint64_t tick, sim::World& world, sim::Executor
     return Ok{};
 }
 
-Result<bool> Recording::step(sim::World& world, sim::Executor* executor) {
+Result<Ok> Recording::begin_at(const protocol::replay::Mark& mark, sim::World& world) {
+    reader_.emplace(*source_, mark);
+    return protocol::replay::restore_at(mark, *reader_, world);
+}
+
+bool Recording::read_tick() {
     for (;;) {
         const ReplayReader::Kind kind = reader_->next();
         if (kind == ReplayReader::Kind::stop) return false;
-        if (kind == ReplayReader::Kind::tick) break;
+        if (kind == ReplayReader::Kind::tick) return true;
     }
-    if (const Result<Ok> taken = protocol::replay::take(world, reader_->tick(), executor); !taken) return taken.error();
+}
+
+Result<bool> Recording::step(sim::World& world, sim::Executor* executor) {
+    if (!read_tick()) return false;
+    if (const Result<Ok> taken = take(world, reader_->tick(), executor); !taken) return taken.error();
     return true;
 }
 

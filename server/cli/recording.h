@@ -25,8 +25,12 @@ class Recording {
     // Brings a new world to its state after a tick. It is simulated from the last keyframe before that. reader() then
     // is behind the record of the tick. An error (not_found): the recording lacks the tick; else as take().
     Result<Ok> go_to(std::uint64_t tick, sim::World& world, sim::Executor* executor = nullptr);
+    // The same to the state that a new world has at a mark of the survey, without a step.
+    Result<Ok> begin_at(const protocol::replay::Mark& mark, sim::World& world);
     protocol::replay::ReplayReader& reader() { return *reader_; }
-    // The next tick of the reader. False: the recording ends.
+    // Has the reader read the next tick. False: the recording ends.
+    bool read_tick();
+    // Reads and takes the next tick. False: the recording ends.
     Result<bool> step(sim::World& world, sim::Executor* executor = nullptr);
 
   private:

@@ -5,6 +5,7 @@
 #include "server/cli/command_line.h"
 #include "server/cli/replay_cut.h"
 #include "server/cli/replay_export.h"
+#include "server/cli/replay_hashes.h"
 #include "server/cli/replay_info.h"
 #include "server/cli/replay_key.h"
 #include "server/cli/replay_seek.h"
@@ -20,6 +21,7 @@ constexpr char kHelp[] =
     "  info     print what a recording is: scene, engine version, ticks, players, notes, sizes\n"
     "  trace    simulate a recording again, and print where bodies were and what happened\n"
     "  state    print every field of its world after a tick\n"
+    "  hashes   simulate it, and print the hashes of every tick\n"
     "  cut      write a part of it as a recording of its own\n"
     "  export   write how its bodies move, as CSV or as an animation (glTF 2.0)\n"
     "  seek     go to ticks in any order, and measure how long that takes\n"
@@ -34,6 +36,7 @@ int replay_command(const std::vector<std::string>& arguments) {
         if (arguments[0] == "info") return info_command(rest);
         if (arguments[0] == "trace") return trace_command(rest);
         if (arguments[0] == "state") return state_command(rest);
+        if (arguments[0] == "hashes") return hashes_command(rest);
         if (arguments[0] == "cut") return cut_command(rest);
         if (arguments[0] == "export") return export_command(rest);
         if (arguments[0] == "seek") return seek_command(rest);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "orrery/state_fields.hpp"
@@ -22,7 +23,8 @@ using sim::StateField;
 struct StateOptions {
     std::string replay, list;
     std::uint64_t tick = 0, index = 0, max_bodies = protocol::kDefaultMaxSceneBodies;
-    bool one = false, json = false;
+    std::optional<std::uint64_t> start;
+    bool one = false, json = false, bytes = false, unchecked = false;
 };
 
 std::string text_of(const StateField& field) {
@@ -102,6 +104,37 @@ class Elements final : public sim::StateFieldVisitor {
     std::vector<float> numbers_;
 };
 
+// Brings the world to the tick, from where and with what checks the options say.
+Result<Ok> go(const StateOptions& options, Recording& recording, sim::World& world) {
+    if (!options.start && !options.unchecked) return recording.go_to(options.tick, world);
+    const auto& marks = recording.survey().marks;
+    const protocol::replay::Mark* from = nullptr;
+    for (const protocol::replay::Mark& mark : marks) {
+        if (options.start ? mark.tick == *options.start : mark.tick <= options.tick) from = &mark;
+    }
+    if (!from || from->tick > options.tick || options.tick > recording.survey().ticks)
+        return Error{ErrorCode::not_found, "tick " + std::to_string(options.tick),
+                     options.start ? "the recording has no way to it from a keyframe or start at tick " +
+                                         std::to_string(*options.start)
+                                   : "the recording has the states of ticks " + std::to_string(marks.front().tick) +
+                                         " to " + std::to_string(recording.survey().ticks)};
+    Result<Ok> there = recording.begin_at(*from, world);
+    while (there && world.tick() < options.tick) {
+        if (!recording.read_tick()) return recording.reader().error();
+        const protocol::replay::TickRecord& record = recording.reader().tick();
+        const sim::StepStatus status = options.unchecked ? world.step(record.commands) : sim::StepStatus::ok;
+        if (status != sim::StepStatus::ok) return sim::step_error(status, record.tick);
+        if (!options.unchecked) there = take(world, record);
+    }
+    return there;
+}
+
+int print_bytes(const sim::World& world) {
+    std::vector<std::uint8_t> state;
+    world.save(state);
+    return std::fwrite(state.data(), 1, state.size(), stdout) == state.size() ? kExitGood : kExitMachine;
+}
+
 int print_state(const StateOptions& options, sim::Target target) {
     const auto recording = Recording::open(options.replay);
     if (!recording) return complain(options.replay + ": " + recording.error().to_string(), kExitInput);
@@ -110,7 +143,8 @@ int print_state(const StateOptions& options, sim::Target target) {
     };
     const auto world = (*recording)->new_world(options.max_bodies, target);
     if (!world) return fail(world.error());
-    if (const Result<Ok> there = (*recording)->go_to(options.tick, **world); !there) return fail(there.error());
+    if (const Result<Ok> there = go(options, **recording, **world); !there) return fail(there.error());
+    if (options.bytes) return print_bytes(**world);
     std::vector<sim::BodyState> bodies;
     (*world)->read_bodies(bodies);
     std::map<std::uint32_t, std::string> names;
@@ -150,7 +184,17 @@ int state_command(const std::vector<std::string>& arguments) {
     app.add_option("--target", target,
                    "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon (no bit depends on it)");
     add_max_bodies_option(app, options.max_bodies);
-    app.add_flag("--json", options.json, "print one JSON object for each element instead of text");
+    app.add_option("--start", options.start,
+                   "simulate from the keyframe of this tick, or from the start at tick 0; without it, from the last "
+                   "keyframe before")
+        ->check(whole_number(0, kMaxRunTicks));
+    app.add_flag("--unchecked", options.unchecked,
+                 "go on where the simulation differs from the recording, and print the state of the simulation");
+    auto* json = app.add_flag("--json", options.json, "print one JSON object for each element instead of text");
+    app.add_flag("--bytes", options.bytes, "print the bytes of World::save() instead: the whole state, bit for bit")
+        ->excludes(json)
+        ->excludes(index)
+        ->excludes("--list");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     options.one = index->count() > 0;
     int exit = kExitUsage;

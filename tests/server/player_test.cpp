@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 
+#include "client_sdk/src/body_difference.h"
 #include "orrery/client.h"
 #include "protocol/replay/verify.h"
 #include "tests/support/yard_recording.h"
@@ -32,6 +33,14 @@ protocol::replay::VerifyReport verified(const Bytes& file) {
         return protocol::replay::load_recorded_scene(header, protocol::kDefaultMaxSceneBodies);
     };
     return protocol::replay::verify(protocol::replay::MemorySource(file), options);
+}
+
+// At the start of the recording.
+std::unique_ptr<sim::World> world_of(const Bytes& file) {
+    const protocol::replay::MemorySource source(file);
+    protocol::replay::ReplayReader reader(source);
+    auto scene = protocol::replay::load_recorded_scene(reader.begin().value(), 1000);
+    return std::move(sim::World::create(scene.value()).value());
 }
 
 struct Picture {
@@ -165,12 +174,7 @@ TEST_CASE("a player shows the bodies as the recorded world had them, and names t
     CHECK(shown.tick == 100.0);
     CHECK(shown.ids.size() > at_start);  // the drivers' cars
 
-    const std::unique_ptr<sim::World> world = [] {
-        const protocol::replay::MemorySource source(yard());
-        protocol::replay::ReplayReader reader(source);
-        auto scene = protocol::replay::load_recorded_scene(reader.begin().value(), 1000);
-        return std::move(sim::World::create(scene.value()).value());
-    }();
+    const std::unique_ptr<sim::World> world = world_of(yard());
     for (std::uint64_t tick = 1; tick <= 100; ++tick) world->step(test::yard_commands(tick));
     std::size_t vehicles = 0;
     for (std::size_t i = 0; i < shown.ids.size(); ++i) {
@@ -306,6 +310,47 @@ TEST_CASE("a hash or a command that was changed gives the tick and the part that
     CHECK(changed.verdict().differs_at == report.first_divergent_tick.value());
     CHECK(std::string(changed.verdict().part) == report.subsystem);
     CHECK(changed.info().tick == 240);  // it goes on
+    // The recorded state is known at the next keyframe: a body that the command drove is another there.
+    const std::string text = changed.verdict().text;
+    CHECK(text.find("; in the keyframe of tick 90, body ") != std::string::npos);
+    CHECK(text.find(", recorded ") != std::string::npos);
+    CHECK(std::string(opened.verdict().text).find("keyframe") == std::string::npos);  // a hash alone is another
+}
+
+TEST_CASE("the first body that differs from a recorded state is named, with its number") {
+    const auto here = world_of(yard()), there = world_of(yard());
+    Bytes recorded;
+    there->save(recorded);
+    CHECK_FALSE(client::first_body_difference(*here, recorded));
+    CHECK_FALSE(client::first_body_difference(*here, Bytes(100)));  // no state
+    here->step();
+    const auto found = client::first_body_difference(*here, recorded);
+    REQUIRE(found);
+    std::vector<sim::BodyState> a, b;
+    here->read_bodies(a);
+    there->read_bodies(b);
+    REQUIRE(a.size() == b.size());
+    std::size_t first = 0;
+    const auto alike = [](const sim::BodyMotion& x, const sim::BodyMotion& y) {
+        return x.pose.position == y.pose.position && x.pose.orientation == y.pose.orientation &&
+               x.linear_velocity == y.linear_velocity && x.angular_velocity == y.angular_velocity;
+    };
+    while (first < a.size() && alike(a[first], b[first])) ++first;
+    REQUIRE(first < a.size());
+    CHECK(found->body == a[first].id);
+    CHECK(found->text.find(" is ") != std::string::npos);
+    CHECK(found->text.find(", recorded ") != std::string::npos);
+
+    const auto with_player = world_of(yard()), without = world_of(yard());
+    with_player->step(test::yard_commands(5));
+    without->step();
+    for (const bool is_here : {true, false}) {
+        (is_here ? without : with_player)->save(recorded);
+        const auto alone = client::first_body_difference(is_here ? *with_player : *without, recorded);
+        REQUIRE(alone);
+        CHECK(alone->body.index == without->stats().bodies + 1);
+        CHECK(alone->text == (is_here ? "is not in what was recorded" : "is recorded, and not here"));
+    }
 }
 
 TEST_CASE("a keyframe that was changed differs, whether it is passed or gone to") {

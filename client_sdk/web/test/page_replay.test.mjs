@@ -2,14 +2,14 @@
 // damaged.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { Client } from '../dist/client.js';
 import { Browser, Server, WITH_PAGE, cannot, until } from './page_driver.mjs';
-import { ORRERY } from './server.mjs';
+import { ORRERY, ROOT } from './server.mjs';
 
 const skip = cannot();
 const SECONDS = 5;
@@ -94,6 +94,21 @@ test('a recording of another engine differs, with its tick and subsystem', { ski
   await until('it goes on to the end', async () => (await tick()) === (await page.ask(({ shell }) => shell.source().lastTick)));
   assert.match(await verdict(), /recorded [0-9a-f]{16}, found [0-9a-f]{16}/);
   await page.keep('differs');
+});
+
+test('a recording of another build differs, with the first body of a keyframe', { skip }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'orrery-'));
+  try {
+    const other = join(dirname(ORRERY), 'orrery_changed'), yard = join(ROOT, 'deploy/scenes/yard.json');
+    execFileSync(other, ['run', yard, '--ticks', '620', '--record', folder]);
+    await page.drop('other.orr', readFileSync(join(folder, readdirSync(folder)[0])));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  await page.locator('.replay-bar select').selectOption({ label: 'as fast as it goes' });
+  await verdictMatches('the difference', /✘\s*DIFFERS at tick 1 in bodies/);
+  await verdictMatches('the body', /in the keyframe of tick 600, body \d+ \S+: \w+\.[xyzw] is \S+, recorded \S+;/);
+  await page.keep('other');
 });
 
 test('a damaged recording is named with its place', { skip }, async () => {

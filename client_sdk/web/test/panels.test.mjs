@@ -17,6 +17,8 @@ test('a verdict is said in so many words', () => {
   const difference = { tick: 120, part: 'joints', recorded: 1n, found: 2n };
   assert.equal(text({ state: 'differs', difference }), '✘ DIFFERS at tick 120 in joints');
   assert.match(say({ ...verdict, state: 'differs', difference }, 300).more, /recorded 0{15}1, found 0{15}2/);
+  assert.match(say({ ...verdict, state: 'differs', difference, text: 'body 3 crate: position.y' }, 300).more,
+               /^body 3 crate: position.y; recorded 0{15}1/);
   assert.equal(text({ state: 'damaged', brokenAt: 4711 }), '✘ damaged at byte 4711');
 });
 

@@ -19,7 +19,8 @@ export function say({ state, ticksEqual, difference, brokenAt, text: more }: Ver
       return { mark: '!', kind: 'open', text: `same: ${same}, but the end is missing`, more };
     case 'differs':
       return { mark: '✘', kind: 'bad', text: `DIFFERS at tick ${difference?.tick} in ${difference?.part}`,
-               more: `recorded ${hex(difference?.recorded)}, found ${hex(difference?.found)}; same: ${same}` };
+               more: `${more ? `${more}; ` : ''}recorded ${hex(difference?.recorded)}, ` +
+                     `found ${hex(difference?.found)}; same: ${same}` };
     case 'damaged':
       return { mark: '✘', kind: 'bad', text: `damaged at byte ${brokenAt}`,
                more: `${more ? `${more}; ` : ''}same before it: ${same}` };
