@@ -1,11 +1,8 @@
 #include "server/cli/bisect.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <cinttypes>
+#include <atomic>
 #include <cstdio>
 #include <map>
 
@@ -13,6 +10,7 @@
 #include "server/cli/body_lines.h"
 #include "server/cli/command_line.h"
 #include "server/cli/executions.h"
+#include "server/cli/progress.h"
 #include "server/cli/verify.h"
 #include "server/room/rig_backend.h"
 #include "server/room/thread_pool.h"
@@ -23,22 +21,14 @@ namespace {
 
 namespace rp = protocol::replay;
 
-// On a terminal, how far the simulation is.
-class Progress {
+// How far the simulation is.
+class TickProgress {
   public:
-    void operator()(std::uint64_t tick) {
-        if (!shown_ || std::chrono::steady_clock::now() < next_) return;
-        std::fprintf(stderr, "\rorrery bisect: tick %" PRIu64 " ", tick);
-        next_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-        any_ = true;
-    }
-    ~Progress() {
-        if (any_) std::fputs("\r\033[K", stderr);
-    }
+    void operator()(std::uint64_t tick) { tick_ = tick; }
 
   private:
-    bool shown_ = ::isatty(STDERR_FILENO) == 1, any_ = false;
-    std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    std::atomic<std::uint64_t> tick_{0};
+    Progress shown_{[this] { return "orrery bisect: tick " + std::to_string(tick_); }};
 };
 
 std::string target_text(sim::Target target) {
@@ -146,7 +136,7 @@ void look_at_keyframe(const BisectSettings& settings, sim::Executor* executor, B
     if (!definition) return fail(report, definition.error());
     const auto world = sim::World::create(*definition, {.target = settings.target, .rig_device = settings.rig_device});
     if (!world) return fail(report, world.error());
-    Progress progress;
+    TickProgress progress;
     const auto found = compare_next_keyframe(*recording, **world, tick, executor, std::ref(progress));
     if (!found) return fail(report, found.error());
     if (!*found && tick == recording->survey().header.first_tick) {
@@ -221,7 +211,7 @@ void bisect_two(const BisectSettings& settings, sim::Executor* executor, BisectR
         if (!made) return fail(report, made.error());
         there = std::move(*made);
     }
-    Progress progress;
+    TickProgress progress;
     const auto found = compare_executions(*recording, **here, *there, std::ref(progress));
     if (!found) return fail(report, found.error());
     report.ticks = found.value().ticks;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "orrery/math.hpp"
+#include "protocol/replay/byte_io.h"
 
 namespace orrery::server {
 namespace {
@@ -87,8 +88,38 @@ void Hands::on_message(const ClientMessage& message) {
     if (near(order->target)) hand->target = order->target;
 }
 
+// The joint of each hand: index u32, generation u32; little endian.
+bool Hands::save(std::vector<std::uint8_t>& state) const {
+    protocol::replay::ByteWriter writer(state);
+    writer.u64(last_tag_);
+    for (const Hand& hand : hands_) writer.u32(hand.joint.index), writer.u32(hand.joint.generation);
+    return true;
+}
+
+bool Hands::restore(protocol::Bytes state, const sim::World&) {
+    protocol::replay::ByteReader reader(state);
+    last_tag_ = reader.u64();
+    hands_.clear();
+    left_over_.clear();
+    while (reader.remaining() > 0) {
+        const std::uint32_t index = reader.u32();
+        left_over_.push_back({index, reader.u32()});
+    }
+    return reader.ok();
+}
+
+void Hands::on_replayed_tick(const sim::World& world, std::span<const sim::Command>) {
+    for (const sim::Event& event : world.events()) {
+        if (event.kind == sim::EventKind::joint_created && event.tag != 0) left_over_.push_back(event.joint);
+    }
+}
+
 void Hands::on_tick(const sim::World& world, std::vector<sim::Command>& orders) {
     may_grab_ = true;
+    for (const sim::JointId joint : left_over_) {
+        if (world.alive(joint)) orders.push_back(sim::Command::remove_joint(joint));
+    }
+    left_over_.clear();
     if (hands_.empty()) return;
     for (const sim::Event& event : world.events()) {
         if (event.kind != sim::EventKind::joint_created || event.tag == 0) continue;

@@ -28,6 +28,10 @@ class Hands final : public Director {
 
     void on_start(Room& room) override;
     void on_message(const ClientMessage& message) override;
+    // Of a room that goes on, the hands are gone, and the joints that they held bodies by are removed.
+    bool save(std::vector<std::uint8_t>& state) const override;
+    bool restore(protocol::Bytes state, const sim::World& world) override;
+    void on_replayed_tick(const sim::World& world, std::span<const sim::Command> commands) override;
     void on_tick(const sim::World& world, std::vector<sim::Command>& orders) override;
 
     std::size_t count() const { return hands_.size(); }  // of hands that hold a body, or are about to
@@ -59,6 +63,7 @@ class Hands final : public Director {
     bool gives_tokens_;
     bool may_grab_ = true;  // one grab a tick: its mass takes a look at all joints
     std::vector<Hand> hands_;
+    std::vector<sim::JointId> left_over_;  // of hands before the room went on
     std::uint64_t last_tag_ = 0;
 };
 

@@ -22,9 +22,9 @@ class Resumption {
     const std::string& path() const { return path_; }
     const protocol::replay::Source& source() const { return *source_; }
     const protocol::replay::Survey& seen() const { return seen_; }
-    bool ended() const { return seen_.end.ended; }                                  // it has an END
-    std::uint64_t cut_bytes() const { return source_->size() - seen_.end.offset; }  // behind the last whole record
-    std::uint64_t last_write_unix_ms() const { return last_write_unix_ms_; }        // of the file
+    bool ended() const { return seen_.status == protocol::replay::ReadStatus::closed; }  // it has an END
+    std::uint64_t cut_bytes() const { return source_->size() - seen_.end.offset; }       // behind the last whole record
+    std::uint64_t last_write_unix_ms() const { return last_write_unix_ms_; }             // of the file
     // The last record of each slot that is not free: who sits there.
     const std::map<std::uint16_t, protocol::replay::PlayerRecord>& seats() const { return seats_; }
     bool has_host() const { return host_tick_.has_value(); }  // a HOST record

@@ -41,13 +41,14 @@ class Programs:
 class Server:
     """`orrery serve`; `with` ends it whatever happens."""
 
-    def __init__(self, programs, record, *options, scene=None, file_size_limit=None):
+    def __init__(self, programs, record, *options, scene=None, resume=None, file_size_limit=None):
         def limit_file_size():
             if file_size_limit:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_size_limit, file_size_limit))
         self.log = open(os.path.join(os.path.dirname(record), os.path.basename(record) + ".log"), "w+")
+        what = ["--resume", resume] if resume else [scene or programs.yard, "--record", record]
         self.process = subprocess.Popen(
-            [programs.orrery, "serve", scene or programs.yard, "--port", "0", "--record", record, *options],
+            [programs.orrery, "serve", *what, "--port", "0", *options],
             stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=limit_file_size)
         self.lines = []
         first = self.read_line()

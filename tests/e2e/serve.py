@@ -9,7 +9,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from programs import Server, announced_tick, check, main
+from programs import Server, announced_tick, check, main, values
 
 F_SETPIPE_SZ = 1031  # Linux; fcntl.F_SETPIPE_SZ from Python 3.10 on
 
@@ -96,9 +96,10 @@ def rigs_beyond_limits_and_idle_ones_are_told(programs, folder):
         check(log.count("rigs[1] 'nobody' holds nothing") == 1, "the log does not tell once of the rig that holds nothing")
 
 
-def a_recording_that_the_disk_ends_is_told_and_the_room_goes_on(programs, folder):
-    limit = 100_000  # stands for a full disk
-    with Server(programs, os.path.join(folder, "rec"), "--tick-rate", "240", "--status-every-s", "0.1",
+def a_recording_that_the_disk_ends_is_told_and_goes_on_in_a_new_part(programs, folder):
+    limit = 100_000  # of a file; stands for a full disk
+    record = os.path.join(folder, "rec")
+    with Server(programs, record, "--tick-rate", "240", "--status-every-s", "0.1", "--fsync", "none",
                 file_size_limit=limit) as server:
         while not any("recording=failed" in line for line in server.lines):
             check(len(server.lines) < 300, "no status line tells of the failed recording")
@@ -107,10 +108,29 @@ def a_recording_that_the_disk_ends_is_told_and_the_room_goes_on(programs, folder
         last = announced_tick(server.lines)
         drive = programs.run(programs.drive_c, server.token, "6")
         check(drive.returncode == 0, f"drive_headless ended with {drive.returncode}: {drive.stdout}{drive.stderr}")
-        check(server.stop() == 3, f"a server whose recording failed ends with {server.process.returncode}")
-        check(announced_tick(server.lines) == last, "ticks were announced after the recording had failed")
+        while "recording=on" not in server.read_line():
+            check(len(server.lines) < 600, "no new part has begun")
+        check(int(values(server.lines[-1])["lost_ticks"]) > 0, server.lines[-1])
+        check(server.stop() == 3, f"a server that has lost ticks ends with {server.process.returncode}")
+        log = server.log_text()
+        check("the recording has ended" in log and "goes on in a new part" in log, log)
     code, report = programs.verify(server.replay)
     check(code == 0 and report["ticks"] == last and not report["complete"], str(report))
+    parts = [name for name in sorted(os.listdir(record)) if name.endswith(".orr")]
+    check(len(parts) >= 2, f"parts: {parts}")
+    for part in parts:
+        code, report = programs.verify(os.path.join(record, part))
+        check(code == 0, f"{part}: {report}")
+
+
+def a_room_that_is_to_stop_with_its_recording_does(programs, folder):
+    with Server(programs, os.path.join(folder, "rec"), "--tick-rate", "240", "--fsync", "tick", "--on-record-failure",
+                "stop-room", file_size_limit=60_000) as server:
+        rest, _ = server.process.communicate(timeout=30)
+        check(server.process.returncode == 3, f"it ends with {server.process.returncode}")
+        last = announced_tick(rest.splitlines())
+    code, report = programs.verify(server.replay)
+    check(code == 0 and report["ticks"] == last, str(report))
 
 
 def a_start_that_fails_leaves_nothing_behind(programs, folder):
@@ -195,6 +215,7 @@ def what_is_wrong_is_named_by_its_exit_code(programs, folder):
 if __name__ == "__main__":
     main([a_driven_session_is_recorded_and_verifies, a_client_is_told_when_the_server_stops,
           a_key_file_and_a_minted_token_let_a_player_in, an_insecure_server_mints_for_whoever_asks,
-          rigs_beyond_limits_and_idle_ones_are_told, a_recording_that_the_disk_ends_is_told_and_the_room_goes_on,
+          rigs_beyond_limits_and_idle_ones_are_told, a_recording_that_the_disk_ends_is_told_and_goes_on_in_a_new_part,
+          a_room_that_is_to_stop_with_its_recording_does,
           a_start_that_fails_leaves_nothing_behind, a_reader_that_stopped_reading_holds_nothing_up,
           what_is_wrong_is_named_by_its_exit_code])
