@@ -97,6 +97,7 @@ struct Survey {
     AncillaryCounts ancillary;
     std::vector<SignedPlace> signs;  // nothing of them was checked but their form
     Chain head{};                    // chain of the last whole chunk
+    Position end;                    // behind the last whole chunk
 
     bool usable() const {
         return has_header && !marks.empty() &&
@@ -104,6 +105,11 @@ struct Survey {
     }
 };
 Survey survey(const Source& source);
+
+// The records of a file from the reader's place up to the chunk at the offset `until` or behind it, which are added to
+// the result: as survey() has them, without the mark of a start. The reader has read as far afterwards.
+inline constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
+void survey_part(ReplayReader& reader, Survey& result, std::uint64_t until = kToTheEnd);
 
 // What the headers of the chunks say, without what they hold: found in a short time for a long file. Only a reader that
 // goes through the file shows whether it is true.

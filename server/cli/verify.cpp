@@ -9,6 +9,7 @@
 
 #include "server/base/json_line.h"
 #include "server/cli/command_line.h"
+#include "server/cli/verify_plan.h"
 #include "server/room/replay_source.h"
 #include "server/room/rig_backend.h"
 #include "server/room/thread_pool.h"
@@ -129,6 +130,7 @@ std::string verify_json(const VerifiedReplay& replay, const VerifySettings& sett
 }
 
 int verify_command(const std::vector<std::string>& arguments) {
+    if (is_plan_command(arguments)) return plan_command(arguments);
     VerifySettings settings;
     std::string target = "auto", jacobi = "auto";
     bool json = false;
@@ -143,6 +145,7 @@ int verify_command(const std::vector<std::string>& arguments) {
         ->check(whole_number(1, kMaxThreads))
         ->excludes(threads)
         ->capture_default_str();
+    app.footer(plan_help());
     add_jacobi_option(app, jacobi);
     add_max_bodies_option(app, settings.max_bodies);
     app.add_flag("--require-complete", settings.require_complete, "exit code 1 for a recording that was not closed");
