@@ -7,9 +7,9 @@
 //             with the same keyframe
 //
 // A segment proves that the state at its end follows from the state at its begin, and that the chain hash there does.
-// So, by induction, the results of all segments prove what one straight verification does. Nothing is taken from the
-// plan on trust: it divides the work, and a result that does not fit it is refused. The results are: whoever wrote one
-// without simulating makes the merge false, which is why they can be signed.
+// So, by induction, the results of all segments prove what one straight verification does. The plan names the recording
+// and divides the work; all else in it is found again by the segments, and a result that does not fit is refused. The
+// results are believed: whoever wrote one without simulating makes the merge false, which is why they can be signed.
 #pragma once
 
 #include <optional>
