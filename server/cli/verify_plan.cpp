@@ -55,6 +55,7 @@ Result<replay::Plan> read_plan_file(const std::string& path) {
 int make_plan(const std::vector<std::string>& arguments) {
     std::uint32_t segments = 1;
     std::string path;
+    bool json = false;
     CLI::App app(
         "Surveys a recording (bytes, chain, signatures), cuts it at keyframes into segments of about as many ticks, "
         "and "
@@ -64,16 +65,17 @@ int make_plan(const std::vector<std::string>& arguments) {
         ->check(whole_number(1, replay::kMaxSegments))
         ->required();
     app.add_option("REPLAY", path, "replay file; the plan has its name as it is written here")->required();
+    app.add_flag("--json", json, "print the verdict on a recording that has no plan as one JSON object");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
     VerifiedReplay verified{.path = path, .report = {}};
     const auto unreadable = [&](Error error) {
         verified.report.error = std::move(error);
-        return tell(verified, {}, false);
+        return tell(verified, {}, json);
     };
     const auto source = ReplaySource::open(path);
     if (!source) return unreadable({source.error().code, "", source.error().message});
     replay::Survey seen;
-    if (!replay::check_bytes(**source, seen, verified.report)) return tell(verified, {}, false);
+    if (!replay::check_bytes(**source, seen, verified.report)) return tell(verified, {}, json);
     const Result<replay::Plan> plan = replay::make_plan(**source, seen, path, segments);
     if (!plan) return unreadable(plan.error());
     const Result<std::string> text = replay::plan_text(*plan);
@@ -266,7 +268,7 @@ int merge_results(const std::vector<std::string>& arguments) {
         "orrery verify");
     app.add_flag("--merge", merge, "merge the results of the segments of a plan")->required();
     app.add_option("PLAN", plan_path, "file that `orrery verify --plan` printed")->required();
-    app.add_option("RESULT", paths, "files that `orrery verify --segment` wrote, in any order")->required();
+    app.add_option("RESULT", paths, "files that `orrery verify --segment` wrote, in any order");
     app.add_option("--trust-workers", trust,
                    "each result must be signed by one of the public keys in this file, 64 hex digits a line");
     app.add_flag("--require-complete", settings.require_complete, "exit code 1 for a recording that was not closed");

@@ -212,7 +212,7 @@ class Slurm:
 
 
 def recordings(programs, folder):
-    """Of a scene that takes its time: one that is the same, and one whose second half differs."""
+    """Exit code of `orrery verify` by recording: one that is the same, one that differs, one that was cut off, one that is damaged."""
     os.mkdir(folder)
     recorded = programs.run(programs.orrery, "run", programs.yard, "--ticks", "4800", "--record", folder)
     check(recorded.returncode == 0, recorded.stderr)
@@ -221,7 +221,14 @@ def recordings(programs, folder):
     os.rename(made, same)
     changed = programs.run(os.path.join(os.path.dirname(programs.orrery), "change_replay"), same, differs, "3333")
     check(changed.returncode == 0, "change_replay: " + changed.stderr)
-    return {"same.orr": 0, "differs.orr": 1}
+    with open(same, "rb") as file:
+        whole = file.read()
+    os.mkdir(os.path.join(folder, "late night"))
+    with open(os.path.join(folder, "late night", "cut_off.orr"), "wb") as file:
+        file.write(whole[:-500])
+    with open(os.path.join(folder, "damaged.orr"), "wb") as file:
+        file.write(whole[:70000] + bytes([whole[70000] ^ 1]) + whole[70001:])
+    return {"same.orr": 0, "differs.orr": 1, "cut_off.orr": 0, "damaged.orr": 2}
 
 
 def a_lost_node_changes_no_verdict(programs, folder):
@@ -240,7 +247,7 @@ def a_lost_node_changes_no_verdict(programs, folder):
         os.chmod(program, 0o755)
         environment = dict(slurm.environment, ORRERY=programs.orrery, ORRERY_POLL_S="0.2")
         planned = subprocess.run([NIGHT, "plan", replays, work, "4"], capture_output=True, text=True, env=environment)
-        check("2 recordings planned" in planned.stdout and "8 segments" in planned.stdout, planned.stdout + planned.stderr)
+        check("3 recordings planned, 1 have no plan, 12 segments" in planned.stdout, planned.stdout + planned.stderr)
 
         night = subprocess.Popen([NIGHT, "slurm", work], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                  env=dict(environment, ORRERY=program))
@@ -265,7 +272,7 @@ def a_lost_node_changes_no_verdict(programs, folder):
         check(os.path.exists(result), f"task {task} has no result")
         merged = subprocess.run([NIGHT, "merge", work, "--json"], capture_output=True, text=True, env=environment)
         verdicts = [json.loads(line) for line in merged.stdout.splitlines()]
-        check(merged.returncode == 1, f"night merge: exit {merged.returncode}: {merged.stdout}{merged.stderr}")
+        check(merged.returncode == 2, f"night merge: exit {merged.returncode}: {merged.stdout}{merged.stderr}")
         check(len(verdicts) == len(expected), merged.stdout)
         for verdict in verdicts:
             code, straight = programs.verify(verdict["replay"])

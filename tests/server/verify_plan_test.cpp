@@ -193,7 +193,8 @@ TEST_CASE("plan: what makes no plan and what is no command line") {
     CHECK(verify({"--segment", "0", folder / "none.json"}).code == 2);
     CHECK(verify({"--segment", "0", file}).code == 2);  // no JSON
     CHECK(verify({"--segment", "0", folder / "plan.json", "--target", "abacus"}).code == 64);
-    CHECK(verify({"--merge", folder / "plan.json"}).code == 64);
+    CHECK(verify({"--merge"}).code == 64);
+    CHECK(has(verify({"--merge", folder / "plan.json"}).err, "segment 0 of 1 is missing"));
     CHECK(verify({"--merge", folder / "plan.json", folder / "plan.json"}).code == 2);  // no result
     CHECK(verify({"--segment", "0", folder / "plan.json", "--out", file}).code == 3);
     CHECK(has(verify({"--help"}).out, "--segment"));
@@ -203,4 +204,7 @@ TEST_CASE("plan: what makes no plan and what is no command line") {
     CHECK(damaged.code == 2);
     CHECK(damaged.out.empty());
     CHECK(has(damaged.err, "byte "));
+    const Printed verdict_on_it = verify({"--plan", "2", file, "--json"});
+    CHECK(verdict_on_it.code == 2);
+    CHECK(verdict(verdict_on_it) == verdict(verify({file, "--json"})));
 }
