@@ -316,6 +316,10 @@ TEST_CASE("plan: one that was tampered with proves nothing") {
     CHECK_FALSE(same(with([](Plan& p) { p.borders.pop_back(); })));  // ends earlier
     CHECK_FALSE(same(with([](Plan& p) { p.recording.header[0] ^= 1; })));
     CHECK_FALSE(same(with([](Plan& p) { p.recording.first_tick = 20; })));
+    // The hashes of keyframes in a result are those of the file, whatever the plan says.
+    const Plan lying = with([](Plan& p) { p.borders[2].keyframe[5] ^= 1; });
+    CHECK(verified(all.file, lying, 1).end == all.plan.borders[2]);
+    CHECK(verified(all.file, lying, 2).begin == all.plan.borders[2]);
     CHECK(same(with([](Plan& p) { p.borders.erase(p.borders.begin() + 2); })));  // a plan of fewer segments
 
     // What a plan cannot say at all is an error of its text.
