@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A night's recordings are verified by a real Slurm of two nodes, one of which is lost in the middle of a task: the merged verdicts
-are those of `orrery verify`. The test starts and ends all daemons itself, on loopback ports, with their files in a folder of its own."""
+"""A night's recordings are verified by a real Slurm of two nodes, one of which is lost in the middle of a task, and by the
+command of the Kubernetes Job: the merged verdicts are those of `orrery verify`. The test starts and ends all daemons itself,
+on loopback ports, with their files in a folder of its own. It needs no root."""
 import ctypes
 import json
 import os
@@ -284,5 +285,45 @@ def a_lost_node_changes_no_verdict(programs, folder):
         end_all()
 
 
+def an_index_of_a_job_is_a_segment(programs, folder):
+    """What Kubernetes does with deploy/verify/job.yaml: the container's command for each index, with the volumes elsewhere."""
+    replays, work, mounted = (os.path.join(folder, name) for name in ("replays", "work", "mounted"))
+    recordings(programs, replays)
+    key, trusted = os.path.join(folder, "worker.key"), os.path.join(folder, "trusted")
+    with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write("5a" * 32)
+    environment = dict(os.environ, ORRERY=programs.orrery)
+
+    def night(*arguments):
+        return subprocess.run([NIGHT, *arguments], capture_output=True, text=True, env=environment, timeout=60)
+    planned = night("plan", replays, work, "3")
+    check("9 segments" in planned.stdout, planned.stdout + planned.stderr)
+    job = night("kubernetes", work).stdout.splitlines()
+    version = programs.run(programs.orrery, "--version").stdout
+    image = [line.split(":")[-1] for line in job if line.startswith("          image: orrery:")]
+    check("  completions: 9" in job, "\n".join(job))
+    check(len(image) == 1 and f"engine version {image[0]}," in version, f"{image}, {version}")
+    command = [line for line in job if line.strip().startswith("command: ")]
+    check(command == ['          command: ["/bin/sh", "/work/segment", "/work"]'], command)
+    os.rename(replays, mounted)
+    codes = []
+    for index in range(9):
+        container = dict(environment, JOB_COMPLETION_INDEX=str(index), ORRERY_REPLAYS=mounted, ORRERY_OPTIONS="--worker-key " + key)
+        codes.append(subprocess.run(["/bin/sh", os.path.join(work, "segment"), work], capture_output=True, env=container, timeout=60).returncode)
+    check(sorted(codes) == [0] * 8 + [1], f"exit codes by index: {codes}")
+    check(night("kubernetes", work).returncode == 2, "a Job for no segment")
+    with open(os.path.join(work, "same.orr", "segment-000.json")) as file:
+        worker = json.load(file)["worker"]
+    with open(trusted, "w") as file:
+        file.write(f"node {worker}\n")
+    merged = night("merge", work, "--json", "--trust-workers", trusted)
+    results = {os.path.basename(verdict["replay"]): verdict["result"] for verdict in map(json.loads, merged.stdout.splitlines())}
+    check(results == {"same.orr": "same", "differs.orr": "diverged", "cut_off.orr": "same", "damaged.orr": "unreadable"}, merged.stdout)
+    os.remove(os.path.join(work, "same.orr", "segment-001.json"))
+    check("  completions: 1" in night("kubernetes", work).stdout.splitlines(), "a Job for one segment")
+    merged = night("merge", work)
+    check("segment 1 of 3 is missing" in merged.stderr, merged.stderr)
+
+
 if __name__ == "__main__":
-    main([a_lost_node_changes_no_verdict])
+    main([a_lost_node_changes_no_verdict, an_index_of_a_job_is_a_segment])
