@@ -435,7 +435,7 @@ TEST_CASE("merge: what workers signed is held to their keys, and to every field"
         return read.ok() && is_valid(*read);
     };
     CHECK(change("\"segment\": 2", "\"segment\": 2"));
-    for (const auto& [part, by] : std::map<std::string, std::string>{
+    for (const auto& edit : std::map<std::string, std::string>{
              {"\"segment\": 2", "\"segment\": 1"},
              {"\"segments\": 4", "\"segments\": 3"},
              {"\"engine_version\": ", "\"engine_version\": 1"},
@@ -454,7 +454,7 @@ TEST_CASE("merge: what workers signed is held to their keys, and to every field"
              {"\"tick_rate_hz\": 60", "\"tick_rate_hz\": 61"},
              {"\"microseconds\": ", "\"microseconds\": 1"},
              {"\"recording\"", "\"error\": {\"message\": \"no\"}, \"recording\""}})
-        CHECK_MESSAGE(!change(part, by), part);
+        CHECK_MESSAGE(!change(edit.first, edit.second), edit.first);
     CHECK_FALSE(change(to_hex(public_key(trusted)), to_hex(public_key(stranger))));
 }
 

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "protocol/replay/plan_file.h"
@@ -113,7 +114,7 @@ TEST_CASE("plan: a segment ends with the exit code of its own verdict, and its r
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(night.results))
         names.push_back(entry.path().filename());
-    std::ranges::sort(names);
+    std::sort(names.begin(), names.end());
     CHECK(names == std::vector<std::string>{"segment-000.json", "segment-001.json", "segment-002.json"});
 
     // Damage is a verdict, too: exit 2, and a result that says it. The others do not see it.
