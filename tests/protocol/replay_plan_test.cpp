@@ -1,21 +1,14 @@
 // Contract: the results of a plan's segments say together what one straight verification says, of every kind of
-// recording; each segment reads the file header and its own bytes alone; results that do not prove the recording, or
-// that somebody changed, are refused.
-#include "protocol/replay/plan.h"
+// recording; each segment reads the file header and its own bytes alone; a plan that somebody changed proves nothing.
+#include <algorithm>
 
-#include <doctest/doctest.h>
-
-#include <map>
-
-#include "protocol/replay/plan_file.h"
-#include "tests/support/replay_worlds.h"
+#include "tests/support/replay_plans.h"
 #include "tests/support/temp_folder.h"
 
 using namespace orrery;
-using namespace orrery::protocol::replay;
+using namespace orrery::test::plans;
 using test::record_small_world;
 using test::rewritten;
-using Bytes = std::vector<std::uint8_t>;
 
 namespace {
 
@@ -36,63 +29,6 @@ class WatchedSource final : public Source {
     mutable std::vector<bool> read_;
 };
 
-VerifyOptions options() {
-    VerifyOptions how;
-    how.load_scene = [](const FileHeader&) { return Result<sim::WorldDef>(test::small_world()); };
-    return how;
-}
-
-Plan plan_of(const Bytes& file, std::uint32_t segments) {
-    const MemorySource source(file);
-    Survey seen;
-    VerifyReport report;
-    REQUIRE_MESSAGE(check_bytes(source, seen, report), report.error.to_string());
-    const Result<Plan> plan = make_plan(source, seen, "small.orr", segments);
-    REQUIRE_MESSAGE(plan.ok(), plan.error().to_string());
-    // What another machine gets of it.
-    const Result<std::string> text = plan_text(*plan);
-    REQUIRE(text.ok());
-    const Result<Plan> read = read_plan(*text, "plan.json");
-    REQUIRE_MESSAGE(read.ok(), read.error().to_string());
-    REQUIRE(read->borders == plan->borders);
-    REQUIRE(read->recording == plan->recording);
-    return *read;
-}
-
-SegmentResult sent(const SegmentResult& result) {
-    const Result<SegmentResult> read = read_result(result_text(result), "result.json");
-    REQUIRE_MESSAGE(read.ok(), read.error().to_string());
-    return *read;
-}
-
-SegmentResult verified(const Bytes& file, const Plan& plan, std::uint32_t segment) {
-    const Result<SegmentResult> result = verify_segment(MemorySource(file), plan, segment, options());
-    REQUIRE_MESSAGE(result.ok(), result.error().to_string());
-    return sent(*result);
-}
-
-std::vector<NamedResult> all_results(const Bytes& file, const Plan& plan) {
-    std::vector<NamedResult> results;
-    for (std::uint32_t i = plan.segments(); i-- > 0;)  // in any order
-        results.push_back({"result " + std::to_string(i), verified(file, plan, i)});
-    return results;
-}
-
-void check_equal(const VerifyReport& merged, const VerifyReport& straight) {
-    CHECK(merged.verdict == straight.verdict);
-    CHECK(merged.ticks == straight.ticks);
-    CHECK(merged.complete == straight.complete);
-    CHECK(merged.corrupt_at_byte == straight.corrupt_at_byte);
-    CHECK(merged.first_divergent_tick == straight.first_divergent_tick);
-    CHECK(merged.subsystem == straight.subsystem);
-    CHECK(merged.subsystem_tick == straight.subsystem_tick);
-    CHECK(merged.ancillary.all() == straight.ancillary.all());
-    CHECK(merged.ancillary.signs == straight.ancillary.signs);
-    CHECK(merged.error.to_string() == straight.error.to_string());
-    CHECK(merged.header.first_tick == straight.header.first_tick);
-    CHECK(merged.header.tick_rate_hz == straight.header.tick_rate_hz);
-}
-
 // After seeing that plans of several sizes say the same.
 VerifyReport verified_every_way(const Bytes& file) {
     const VerifyReport straight = test::verify_small_world(file);
@@ -108,23 +44,6 @@ VerifyReport verified_every_way(const Bytes& file) {
 Bytes changed(const Bytes& file, const std::function<void(TickRecord&)>& change, std::uint32_t ticks_per_chunk = 1) {
     return rewritten(file, {.header = {}, .tick = change, .keyframe = {}}, ticks_per_chunk);
 }
-
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
-// One recording, its plan and its results, for tests that change them.
-struct Verified {
-    Bytes file = record_small_world({.keyframe_every = 20});
-    Plan plan = plan_of(file, 4);
-    std::vector<NamedResult> results = all_results(file, plan);  // the last segment first
-
-    SegmentResult& result(std::uint32_t segment) { return results[plan.segments() - 1 - segment].result; }
-    std::string refusal(const std::optional<std::vector<PublicKey>>& trusted = std::nullopt) const {
-        const Merged merged = merge(plan, results, trusted);
-        CHECK(merged.report.verdict == Verdict::unreadable);
-        CHECK(merged.report.ticks == 0);
-        return merged.report.error.to_string();
-    }
-};
 
 }  // namespace
 
@@ -344,118 +263,6 @@ TEST_CASE("plan: one that was tampered with proves nothing") {
     CHECK_FALSE(read_plan("{}", "plan.json").ok());
     CHECK_FALSE(read_plan(text.substr(0, text.size() / 2), "plan.json").ok());
     CHECK_FALSE(read_plan(std::string(kMaxPlanBytes + 1, ' '), "plan.json").ok());
-}
-
-TEST_CASE("merge: a missing or doubled result is refused by its number") {
-    Verified all;
-    REQUIRE(merge(all.plan, all.results).report.verdict == Verdict::same);
-    Verified doubled = all;
-    doubled.results.push_back(all.results[1]);
-    CHECK(has(doubled.refusal(), "segment 2 is in result 2 too"));
-    all.results.erase(all.results.begin() + 1);
-    CHECK(has(all.refusal(), "segment 2 of 4 is missing"));
-    all.results.clear();
-    CHECK(has(all.refusal(), "segment 0 of 4 is missing"));
-}
-
-TEST_CASE("merge: ends that do not meet are refused") {
-    const Verified all;
-    Verified other = all;
-    other.result(1).end.chain[3] ^= 1;
-    CHECK(has(other.refusal(), "segment 1 does not begin and end where the plan says"));
-    other = all;
-    other.result(2).begin.chain[3] ^= 1;
-    CHECK(has(other.refusal(), "at which segment 1 ends"));
-    other = all;
-    other.result(2).begin.keyframe[3] ^= 1;
-    CHECK(has(other.refusal(), "at which segment 1 ends"));
-    // Two that agree with each other, and not with the plan.
-    other = all;
-    other.result(1).end.keyframe[3] ^= 1;
-    other.result(2).begin.keyframe[3] ^= 1;
-    CHECK(has(other.refusal(), "where the plan says"));
-    other = all;
-    other.result(3).end.chain[3] ^= 1;
-    CHECK(has(other.refusal(), "segment 3 does not begin and end"));
-    other = all;
-    other.result(1).equal_until -= 1;
-    CHECK(has(other.refusal(), "contradicts"));
-    other = all;
-    other.result(3).ending = ReadStatus::chunk;
-    CHECK(has(other.refusal(), "contradicts"));
-    // Results of another plan of the same recording.
-    other = all;
-    const Plan coarse = plan_of(all.file, 2);
-    other.results[0] = {"coarse", verified(all.file, coarse, 1)};
-    CHECK(has(other.refusal(), "another plan, which has 2 segments and not 4"));
-}
-
-TEST_CASE("merge: results of another recording or another engine version are refused") {
-    const Verified all;
-    Verified other = all;
-    const Bytes renamed =
-        rewritten(all.file, {.header = [](FileHeader& h) { h.room = "other"; }, .tick = {}, .keyframe = {}});
-    other.result(2) = verified(renamed, plan_of(renamed, 4), 2);
-    CHECK(has(other.refusal(), "result 2: it is the result of another recording"));
-    other = all;
-    other.result(2).engine_version += 1;
-    CHECK(has(other.refusal(),
-              "result 2: it was simulated by engine version " + std::to_string(sim::kEngineVersion + 1)));
-}
-
-TEST_CASE("merge: what workers signed is held to their keys, and to every field") {
-    std::array<std::uint8_t, 32> seed{};
-    seed[0] = 1;
-    const SigningKey trusted = make_signing_key(seed);
-    seed[0] = 2;
-    const SigningKey stranger = make_signing_key(seed);
-    const std::vector<PublicKey> keys{public_key(trusted)};
-    Verified all;
-    CHECK(has(all.refusal(keys), "not signed"));
-    for (NamedResult& named : all.results) {
-        sign(named.result, trusted);
-        named.result = sent(named.result);
-    }
-    CHECK(merge(all.plan, all.results, keys).report.verdict == Verdict::same);
-    Verified other = all;
-    sign(other.result(1), stranger);
-    CHECK(has(other.refusal(keys), "result 1: it is signed by a worker that is not trusted"));
-    CHECK(merge(other.plan, other.results).report.verdict == Verdict::same);  // nobody asked for trusted ones
-    other.result(1).worker = public_key(trusted);
-    CHECK(has(other.refusal(keys), "result 1: its signature is not valid"));
-    CHECK(has(other.refusal(), "result 1: its signature is not valid"));
-
-    // No number, word or digit of a result can be changed behind the signature.
-    const std::string text = result_text(all.result(2));
-    const auto change = [&](const std::string& part, const std::string& by) {
-        std::string changed = text;
-        REQUIRE_MESSAGE(has(changed, part), part);
-        changed.replace(changed.find(part), part.size(), by);
-        const auto read = read_result(changed, "changed.json");
-        return read.ok() && is_valid(*read);
-    };
-    CHECK(change("\"segment\": 2", "\"segment\": 2"));
-    for (const auto& edit : std::map<std::string, std::string>{
-             {"\"segment\": 2", "\"segment\": 1"},
-             {"\"segments\": 4", "\"segments\": 3"},
-             {"\"engine_version\": ", "\"engine_version\": 1"},
-             {"\"same\"", "\"diverged\""},
-             {"\"ticks\": ", "\"ticks\": 1"},
-             {"true", "false"},
-             {"\"corrupt_at_byte\": null", "\"corrupt_at_byte\": 1"},
-             {"\"first_divergent_tick\": null", "\"first_divergent_tick\": 1"},
-             {"\"subsystem_tick\": null", "\"subsystem_tick\": 1, \"subsystem\": \"bodies\""},
-             {"\"next\"", "\"closed\""},
-             {"\"offset\": ", "\"offset\": 1"},
-             {"\"sequence\": ", "\"sequence\": 1"},
-             {"\"tick\": ", "\"tick\": 1"},
-             {"\"players\": 0", "\"players\": 1"},
-             {"\"first_tick\": 0", "\"first_tick\": 1"},
-             {"\"tick_rate_hz\": 60", "\"tick_rate_hz\": 61"},
-             {"\"microseconds\": ", "\"microseconds\": 1"},
-             {"\"recording\"", "\"error\": {\"message\": \"no\"}, \"recording\""}})
-        CHECK_MESSAGE(!change(edit.first, edit.second), edit.first);
-    CHECK_FALSE(change(to_hex(public_key(trusted)), to_hex(public_key(stranger))));
 }
 
 TEST_CASE("plan: signatures in the recording are checked by the segment that has them, and told") {
