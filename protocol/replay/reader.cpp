@@ -148,18 +148,34 @@ ReplayReader::Kind ReplayReader::read_end() {
 
 namespace {
 
-// Reads all records of a file whose header was read.
-void survey_records(ReplayReader& reader, const std::function<void(const AncillaryRecord&)>& ancillary,
-                    Survey& result) {
+// What the reader's end says of the part that was surveyed.
+void finish(const ReplayReader& reader, Survey& result) {
+    result.status = reader.status();
+    result.error = reader.error();
+    result.error_offset = reader.error_offset();
+    result.format = reader.position().format;
+    result.ticks = reader.ticks();
     result.end = reader.position();
-    if (result.header.first_tick == 0)
-        result.marks.push_back(Mark{.position = reader.position(), .tick = 0, .keyframe = false});
-    std::uint64_t after_sign = 0;  // offset
-    for (;;) {
+    result.head = result.end.chain;
+    const bool cut_before_keyframe = result.status == ReadStatus::open || result.status == ReadStatus::torn;
+    if (result.has_header && result.marks.empty() && cut_before_keyframe) {
+        result.status = ReadStatus::torn;
+        result.error_offset = reader.position().offset;
+        result.error = Error{ErrorCode::corrupt, "byte " + std::to_string(result.error_offset),
+                             "the file ends before the keyframe that it begins with; use a whole copy"};
+    }
+}
+
+}  // namespace
+
+void survey_part(ReplayReader& reader, Survey& result, std::uint64_t until, const AncillaryVisitor& ancillary) {
+    result.record_end = reader.position();
+    std::uint64_t after_sign = 0;                    // offset
+    while (reader.mark().position.offset < until) {  // a chunk of ticks is read to its last
         const Position before = reader.position();
         const auto kind = reader.next_of_all();
         if (kind == ReplayReader::Kind::stop) break;
-        result.end = reader.position();
+        result.record_end = reader.position();
         if (kind == ReplayReader::Kind::keyframe)
             result.marks.push_back(Mark{.position = before, .tick = reader.ticks(), .keyframe = true});
         if (kind != ReplayReader::Kind::ancillary) continue;
@@ -171,32 +187,22 @@ void survey_records(ReplayReader& reader, const std::function<void(const Ancilla
         }
     }
     if (reader.complete() && after_sign != 0) result.signs.back().before_end = reader.chunk().offset == after_sign;
+    finish(reader, result);
 }
 
-}  // namespace
-
-Survey survey(const Source& source, const std::function<void(const AncillaryRecord&)>& ancillary) {
+Survey survey(const Source& source, const AncillaryVisitor& ancillary) {
     Survey result;
     ReplayReader reader(source);
     auto header = reader.begin();
-    if (header) {
-        result.header = std::move(header).value();
-        result.has_header = true;
-        survey_records(reader, ancillary, result);
+    if (!header) {
+        finish(reader, result);
+        return result;
     }
-    result.status = reader.status();
-    result.error = reader.error();
-    result.error_offset = reader.error_offset();
-    result.format = reader.position().format;
-    result.ticks = reader.ticks();
-    result.head = reader.position().chain;
-    const bool cut_before_keyframe = result.status == ReadStatus::open || result.status == ReadStatus::torn;
-    if (result.has_header && result.marks.empty() && cut_before_keyframe) {
-        result.status = ReadStatus::torn;
-        result.error_offset = reader.position().offset;
-        result.error = Error{ErrorCode::corrupt, "byte " + std::to_string(result.error_offset),
-                             "the file ends before the keyframe that it begins with; use a whole copy"};
-    }
+    result.header = std::move(header).value();
+    result.has_header = true;
+    if (result.header.first_tick == 0)
+        result.marks.push_back(Mark{.position = reader.position(), .tick = 0, .keyframe = false});
+    survey_part(reader, result, kToTheEnd, ancillary);
     return result;
 }
 

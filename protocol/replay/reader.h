@@ -100,15 +100,23 @@ struct Survey {
     AncillaryCounts ancillary;
     std::vector<SignedPlace> signs;  // nothing of them was checked but their form
     Chain head{};                    // chain of the last whole chunk
-    Position end;                    // behind the last whole record, where writing can go on
+    Position end;                    // behind the last whole chunk
+    Position record_end;             // behind the last whole record, where writing can go on
 
     bool usable() const {
         return has_header && !marks.empty() &&
                (status == ReadStatus::closed || status == ReadStatus::open || status == ReadStatus::torn);
     }
 };
-// `ancillary` is called with each of the ancillary records, in order.
-Survey survey(const Source& source, const std::function<void(const AncillaryRecord&)>& ancillary = {});
+// Is called with each of the ancillary records, in order.
+using AncillaryVisitor = std::function<void(const AncillaryRecord&)>;
+Survey survey(const Source& source, const AncillaryVisitor& ancillary = {});
+
+// The records of a file from the reader's place up to the chunk at the offset `until` or behind it, which are added to
+// the result: as survey() has them, without the mark of a start. The reader has read as far afterwards.
+inline constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
+void survey_part(ReplayReader& reader, Survey& result, std::uint64_t until = kToTheEnd,
+                 const AncillaryVisitor& ancillary = {});
 
 // What the headers of the chunks say, without what they hold: found in a short time for a long file. Only a reader that
 // goes through the file shows whether it is true.

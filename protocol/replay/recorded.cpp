@@ -8,13 +8,17 @@
 
 namespace orrery::protocol::replay {
 
-Result<std::shared_ptr<const sim::Definition>> recorded_definition(const FileHeader& header, const SceneLoader& load) {
+Result<Ok> recorded_by_this_engine(const FileHeader& header) {
     const std::string version = std::to_string(header.engine_version);
-    if (header.engine_version != sim::kEngineVersion)
-        return Error{ErrorCode::version_mismatch, "file header",
-                     "recorded by engine version " + version + ", this is engine version " +
-                         std::to_string(sim::kEngineVersion) +
-                         ": verify it with the version that recorded it, the image orrery:" + version};
+    if (header.engine_version == sim::kEngineVersion) return Ok{};
+    return Error{ErrorCode::version_mismatch, "file header",
+                 "recorded by engine version " + version + ", this is engine version " +
+                     std::to_string(sim::kEngineVersion) +
+                     ": verify it with the version that recorded it, the image orrery:" + version};
+}
+
+Result<std::shared_ptr<const sim::Definition>> recorded_definition(const FileHeader& header, const SceneLoader& load) {
+    if (const Result<Ok> own = recorded_by_this_engine(header); !own) return own.error();
     if (header.leaves != sim::kSubsystemCount)
         return Error{ErrorCode::corrupt, "file header",
                      "its hash trees have another number of leaves than this engine's: verify it with the version that "

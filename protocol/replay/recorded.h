@@ -15,6 +15,9 @@ namespace orrery::protocol::replay {
 // Makes the definition of the recorded scene, and compares its hash with the one in the header.
 using SceneLoader = std::function<Result<sim::WorldDef>(const FileHeader& header)>;
 
+// An error if another engine version recorded it.
+Result<Ok> recorded_by_this_engine(const FileHeader& header);
+
 // The definition of a recording, if this engine can simulate it again: of this engine version, and with a scene that
 // loads and has the tick rate of the header. Else the error says what to do.
 Result<std::shared_ptr<const sim::Definition>> recorded_definition(const FileHeader& header, const SceneLoader& load);

@@ -59,4 +59,8 @@ struct VerifyReport {
 // proves its ticks from its first keyframe on, not the keyframe.
 VerifyReport verify(const Source& source, const VerifyOptions& options);
 
+// The part of verify() that simulates nothing: the survey, and the signatures. True: the file passes, and `report` has
+// all but the verdict and what belongs to it.
+bool check_bytes(const Source& source, Survey& seen, VerifyReport& report);
+
 }  // namespace orrery::protocol::replay

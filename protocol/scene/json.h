@@ -1,4 +1,4 @@
-// Parses untrusted JSON with FlatBuffers' parser. Errors name the line. Internal to protocol/scene.
+// Parses untrusted JSON with FlatBuffers' parser. Errors name the line. Internal to protocol.
 #pragma once
 
 #include <flatbuffers/idl.h>

@@ -11,6 +11,7 @@
 #include "server/cli/command_line.h"
 #include "server/cli/progress.h"
 #include "server/cli/verify_folder.h"
+#include "server/cli/verify_plan.h"
 #include "server/room/replay_source.h"
 #include "server/room/rig_backend.h"
 #include "server/room/thread_pool.h"
@@ -87,6 +88,7 @@ int verify_all(const ReplayList& list, VerifySettings& settings, bool json) {
 }  // namespace
 
 int verify_command(const std::vector<std::string>& arguments) {
+    if (is_plan_command(arguments)) return plan_command(arguments);
     VerifySettings settings;
     std::string target = "auto", jacobi = "auto", trust;
     bool json = false;
@@ -106,6 +108,7 @@ int verify_command(const std::vector<std::string>& arguments) {
         ->check(whole_number(1, kMaxThreads))
         ->excludes(threads)
         ->capture_default_str();
+    app.footer(plan_help());
     add_jacobi_option(app, jacobi);
     add_max_bodies_option(app, settings.max_bodies);
     app.add_option(

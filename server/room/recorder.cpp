@@ -105,12 +105,13 @@ Result<std::unique_ptr<Recorder>> Recorder::go_on(const RecorderSettings& settin
                                                   std::unique_ptr<RecordFile> file,
                                                   const protocol::replay::Survey& seen) {
     std::unique_ptr<Recorder> recorder(new Recorder(settings, double{seen.header.tick_rate_hz}, path, std::move(file)));
-    if (auto begun = recorder->writer_.go_on(seen.header.run, seen.ticks, seen.end); !begun) return begun.error();
-    recorder->size_ = recorder->reserved_ = seen.end.offset;
+    if (auto begun = recorder->writer_.go_on(seen.header.run, seen.ticks, seen.record_end); !begun)
+        return begun.error();
+    recorder->size_ = recorder->reserved_ = seen.record_end.offset;
     recorder->last_tick_written_ = seen.ticks;
     recorder->next_keyframe_ = seen.ticks - seen.ticks % recorder->keyframe_ticks_ + recorder->keyframe_ticks_;
-    recorder->as_parent_ = {seen.header.run, seen.end.chain};
-    if (const int code = recorder->file_->truncate(seen.end.offset); code != 0)
+    recorder->as_parent_ = {seen.header.run, seen.record_end.chain};
+    if (const int code = recorder->file_->truncate(seen.record_end.offset); code != 0)
         return io_error(path, "ftruncate", code, ": make the file one that can be written");
     if (auto synced = recorder->sync(); !synced) return synced.error();
     return recorder;

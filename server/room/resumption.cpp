@@ -61,7 +61,7 @@ void Resumption::note(const replay::AncillaryRecord& record) {
 
 bool Resumption::lost_pages() const {
     std::array<std::uint8_t, kPageBytes> page{};
-    for (std::uint64_t at = seen_.end.offset; at < source_->size(); at += kPageBytes - at % kPageBytes) {
+    for (std::uint64_t at = seen_.record_end.offset; at < source_->size(); at += kPageBytes - at % kPageBytes) {
         const std::uint64_t size = std::min<std::uint64_t>(kPageBytes - at % kPageBytes, source_->size() - at);
         const std::span<std::uint8_t> part(page.data(), static_cast<std::size_t>(size));
         if (!source_->read(at, part)) return false;

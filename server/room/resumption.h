@@ -23,8 +23,10 @@ class Resumption {
     const protocol::replay::Source& source() const { return *source_; }
     const protocol::replay::Survey& seen() const { return seen_; }
     bool ended() const { return seen_.status == protocol::replay::ReadStatus::closed; }  // it has an END
-    std::uint64_t cut_bytes() const { return source_->size() - seen_.end.offset; }       // behind the last whole record
-    std::uint64_t last_write_unix_ms() const { return last_write_unix_ms_; }             // of the file
+    std::uint64_t cut_bytes() const {
+        return source_->size() - seen_.record_end.offset;
+    }                                                                         // behind the last whole record
+    std::uint64_t last_write_unix_ms() const { return last_write_unix_ms_; }  // of the file
     // The last record of each slot that is not free: who sits there.
     const std::map<std::uint16_t, protocol::replay::PlayerRecord>& seats() const { return seats_; }
     bool has_host() const { return host_tick_.has_value(); }  // a HOST record

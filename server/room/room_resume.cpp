@@ -91,7 +91,8 @@ Result<Ok> Room::simulate_again(const Resumption& from) {
         return host_error("the recording has no state of a game: go on without one");
     replay::ReplayReader reader(from.source(), start);
     bool keyframe_comes = start.keyframe;
-    while (world_->tick() < from.seen().ticks || keyframe_comes || reader.position().offset < from.seen().end.offset) {
+    while (world_->tick() < from.seen().ticks || keyframe_comes ||
+           reader.position().offset < from.seen().record_end.offset) {
         const auto kind = reader.next_of_all();
         if (kind == replay::ReplayReader::Kind::stop) break;
         if (kind == replay::ReplayReader::Kind::keyframe && keyframe_comes) {

@@ -289,7 +289,7 @@ TEST_CASE("resume: a recording is locked while it is written, and refused when i
     std::fill(lost.begin() + static_cast<std::ptrdiff_t>(page), lost.end(), std::uint8_t{0});
     test::write_file(path, lost);
     const auto rest = opened(path);
-    CHECK(rest->seen().end.offset <= page);
+    CHECK(rest->seen().record_end.offset <= page);
     CHECK(rest->seen().ticks > 0);
     SimRoom sim(load_test_scene("yard"), options_of());
     REQUIRE(resume(sim, *rest).ok());
