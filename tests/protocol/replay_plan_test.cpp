@@ -283,7 +283,7 @@ TEST_CASE("plan: signatures in the recording are checked by the segment that has
             test::append(file, writer.keyframe(state));
             test::append(file, writer.sign(test::made_up_key()));
         }
-        test::append(file, writer.sign(test::made_up_key()));
+        test::append(file, writer.sign(test::made_up_key(), SignedExtent::whole));
         test::append(file, writer.end());
     }
     const VerifyReport straight = verified_every_way(file);

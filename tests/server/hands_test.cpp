@@ -7,6 +7,7 @@
 #include "orrery/math.hpp"
 #include "server/cli/verify.h"
 #include "server/room/recorder.h"
+#include "tests/support/resumed_room.h"
 #include "tests/support/sim_room.h"
 #include "tests/support/temp_folder.h"
 
@@ -124,6 +125,33 @@ TEST_CASE("a director grabs a body, moves it and lets it go, and the recording v
     const VerifiedReplay replay = verify_replay(path, settings);
     CHECK(verify_exit_code(replay, settings) == 0);
     CHECK(replay.report.ticks == ticks);
+}
+
+TEST_CASE("hands of before a room goes on have let go") {
+    const test::TempFolder folder;
+    for (const double seconds : {1.5, 3.5}) {  // before the first keyframe behind the grab, and after it
+        const protocol::LoadedScene scene = load_test_scene("yard");
+        auto recorder = Recorder::open(recorder_settings(folder / std::to_string(seconds)),
+                                       {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
+        REQUIRE(recorder.ok());
+        const std::string path = (*recorder)->path();
+        std::size_t joints = 0;
+        {
+            HandsRoom room(std::move(recorder).value());
+            SimClient& director = room.add(kDirector, TokenRole::director);
+            joints = room.joints();
+            room.grab(director, 0, room.crate, room.place() + sim::Vec3{0.0f, 3.0f, 0.0f});
+            room.sim.run(seconds);
+            REQUIRE(room.joints() == joints + 1);
+        }
+        HandsRoom room;
+        REQUIRE(resume(room.sim, *open_to_resume(path)).ok());
+        CHECK(room.joints() == joints + 1);
+        room.sim.run(0.1);
+        CHECK(room.joints() == joints);
+        REQUIRE(room.sim.room->stop(room.sim.now()));
+        CHECK(verify_exit_code(verify_replay(path, {.replays = {}}), {.replays = {}}) == 0);
+    }
 }
 
 TEST_CASE("a body that is far behind its target is pulled with bounded speed, and does not shoot past it") {

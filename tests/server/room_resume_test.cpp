@@ -7,9 +7,8 @@
 #include "protocol/replay/recorded.h"
 #include "server/cli/verify.h"
 #include "server/room/replay_source.h"
-#include "server/room/resumption.h"
-#include "tests/support/faulty_files.h"
 #include "tests/support/replay_files.h"
+#include "tests/support/resumed_room.h"
 #include "tests/support/sim_room.h"
 #include "tests/support/temp_folder.h"
 
@@ -19,13 +18,9 @@ using namespace orrery::protocol::replay;
 
 namespace {
 
-server::RecorderSettings settings_in(const std::string& folder) {
-    return {.directory = folder, .start_unix_s = 1, .keyframe_interval_s = 1.0, .ticks_per_chunk = 8};
-}
-
 std::unique_ptr<server::Recorder> recorder_in(const std::string& folder) {
     const protocol::LoadedScene scene = load_test_scene("yard");
-    auto recorder = server::Recorder::open(settings_in(folder),
+    auto recorder = server::Recorder::open(recorder_settings(folder),
                                            {scene.name, scene.binary, scene.scene_hash, scene.world.tick_rate_hz});
     REQUIRE(recorder);
     return std::move(recorder).value();
@@ -89,34 +84,6 @@ std::string play_and_die(const std::string& folder, double seconds, SimRoomOptio
     return path;
 }
 
-Result<Ok> resume(SimRoom& sim, server::Resumption& from) {
-    server::ResumeOptions how;
-    how.unix_ms = sim.unix_now() * 1000;
-    how.build = "a test";
-    how.open_recorder = [](server::Resumption& of,
-                           const sim::World& world) -> Result<std::unique_ptr<server::RoomRecorder>> {
-        server::RecorderSettings settings = settings_in(std::filesystem::path(of.path()).parent_path().string());
-        const FileHeader& header = of.seen().header;
-        auto file = of.ended()
-                        ? server::Recorder::open(
-                              settings, {header.scene_name, header.scene, header.scene_hash, header.tick_rate_hz},
-                              {world.tick(), {header.run, of.seen().head}})
-                        : server::Recorder::go_on(settings, of.path(), of.take_file(), of.seen());
-        if (!file) return file.error();
-        std::vector<std::uint8_t> state;
-        world.save(state);
-        if (of.ended()) REQUIRE((*file)->append_keyframe(state).ok());
-        return std::make_unique<server::RoomRecorder>(std::move(file).value());
-    };
-    return sim.room->resume(from, how);
-}
-
-std::unique_ptr<server::Resumption> opened(const std::string& path) {
-    auto resumption = server::Resumption::open(server::system_files(), path);
-    REQUIRE_MESSAGE(resumption.ok(), (resumption.ok() ? "" : resumption.error().to_string()));
-    return std::move(resumption).value();
-}
-
 server::VerifiedReplay proof_of(const std::string& path) { return server::verify_replay(path, {.replays = {}}); }
 
 }  // namespace
@@ -135,7 +102,7 @@ TEST_CASE("resume: killed at any byte, a room goes on behind its last whole reco
         const std::uint64_t recorded = proof_of(copy).report.ticks;
         SimRoom sim(load_test_scene("yard"), options_of());
         {
-            const auto from = opened(copy);
+            const auto from = open_to_resume(copy);
             const Result<Ok> done = resume(sim, *from);
             REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.error().to_string()));
         }
@@ -157,7 +124,7 @@ TEST_CASE("resume: who comes back has the seat and the bodies; who does not has 
         const test::TempFolder folder;
         const std::string path = play_and_die(folder.path(), 3.0, options_of(ids));
         SimRoom sim(load_test_scene("yard"), options_of(ids));
-        const auto from = opened(path);
+        const auto from = open_to_resume(path);
         CHECK(from->seats().size() == 3);
         REQUIRE(resume(sim, *from).ok());
         for (std::uint16_t slot = 0; slot < 3; ++slot) CHECK(sim.room->world().slot_taken(slot));
@@ -182,7 +149,7 @@ TEST_CASE("resume: without ids, or without a hold, the players have left") {
         const test::TempFolder folder;
         const std::string path = play_and_die(folder.path(), 2.0, options_of(ids));
         SimRoom sim(load_test_scene("yard"), options_of(ids, hold));
-        REQUIRE(resume(sim, *opened(path)).ok());
+        REQUIRE(resume(sim, *open_to_resume(path)).ok());
         sim.run(0.1);
         for (std::uint16_t slot = 0; slot < 3; ++slot) CHECK_FALSE(sim.room->world().slot_taken(slot));
     }
@@ -196,7 +163,7 @@ TEST_CASE("resume: the game has its state and the board of the last recorded tic
     SimRoom sim(load_test_scene("yard"), options_of());
     Counter after;
     sim.room->set_director(&after);
-    const auto from = opened(path);
+    const auto from = open_to_resume(path);
     CHECK(from->has_host());
     REQUIRE(resume(sim, *from).ok());
     CHECK(after.restored_at == 240);
@@ -215,7 +182,7 @@ TEST_CASE("resume: before the first keyframe the game begins anew, and is told a
     SimRoom sim(load_test_scene("yard"), options_of());
     Counter after;
     sim.room->set_director(&after);
-    REQUIRE(resume(sim, *opened(path)).ok());
+    REQUIRE(resume(sim, *open_to_resume(path)).ok());
     CHECK(after.ticks == before.ticks);
     CHECK(after.restored_at == 0);
 }
@@ -229,7 +196,7 @@ TEST_CASE("resume: what a game or a recording lacks is named, and the recording 
         const auto before = orrery::test::read_file(path);
         SimRoom sim(load_test_scene("yard"), options_of());
         if (director) sim.room->set_director(director);
-        const Result<Ok> done = resume(sim, *opened(path));
+        const Result<Ok> done = resume(sim, *open_to_resume(path));
         REQUIRE_FALSE(done.ok());
         CHECK(orrery::test::read_file(path) == before);
         return done.error().message;
@@ -254,7 +221,7 @@ TEST_CASE("resume: a recording that was closed goes on in a new part, which name
     }
     const auto before = orrery::test::read_file(path);
     SimRoom sim(load_test_scene("yard"), options_of());
-    const auto from = opened(path);
+    const auto from = open_to_resume(path);
     CHECK(from->ended());
     REQUIRE(resume(sim, *from).ok());
     sim.run(1.0);
@@ -273,7 +240,7 @@ TEST_CASE("resume: a recording is locked while it is written, and refused when i
     const test::TempFolder folder;
     const std::string path = play_and_die(folder.path(), 2.5, options_of());
     {
-        const auto first = opened(path);
+        const auto first = open_to_resume(path);
         const auto second = server::Resumption::open(server::system_files(), path);
         REQUIRE_FALSE(second.ok());
         CHECK(second.error().message.find("another process") != std::string::npos);
@@ -288,7 +255,7 @@ TEST_CASE("resume: a recording is locked while it is written, and refused when i
     const std::size_t page = (whole.size() / 4096 - 1) * 4096;
     std::fill(lost.begin() + static_cast<std::ptrdiff_t>(page), lost.end(), std::uint8_t{0});
     test::write_file(path, lost);
-    const auto rest = opened(path);
+    const auto rest = open_to_resume(path);
     CHECK(rest->seen().record_end.offset <= page);
     CHECK(rest->seen().ticks > 0);
     SimRoom sim(load_test_scene("yard"), options_of());
