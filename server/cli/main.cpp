@@ -34,7 +34,8 @@ constexpr Subcommand kSubcommands[] = {
     {"check", orrery::server::check_command, "tell the errors and the probable mistakes of a scene"},
     {"verify", orrery::server::verify_command, "re-simulate replays and compare every tick"},
     {"bisect", orrery::server::bisect_command, "name the first body and field that differ between two executions"},
-    {"replay", orrery::server::replay_command, "look into a recording: info, trace, state, hashes, cut, export, seek, key"},
+    {"replay", orrery::server::replay_command,
+     "look into a recording: info, trace, state, hashes, cut, export, seek, key"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},
     {"doctor", orrery::server::doctor_command, "print what this build and this machine can do"},
 };

@@ -19,7 +19,7 @@ struct Status {
     double sent_bytes_per_s = 0.0, received_bytes_per_s = 0.0;  // of all clients, without UDP and IP headers
     bool records = true;
     RecordingCounters recording;    // its `recorded` is announced: the last tick whose bytes are in the file
-    std::uint64_t late_inputs = 0;    // controls that arrived after their tick
+    std::uint64_t late_inputs = 0;  // controls that arrived after their tick
     std::uint64_t rejected_commands = 0;
     std::uint64_t lines_dropped = 0;  // status and log lines that no reader took at once
 };
