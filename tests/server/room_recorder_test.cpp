@@ -286,7 +286,7 @@ TEST_CASE("room recorder: its thread waits for a disk that stands still, the roo
     }
 }
 
-TEST_CASE("room recorder: what waits for a disk is bounded; beyond it the part ends and a new one begins") {
+TEST_CASE("room recorder: what its thread leaves waiting is bounded; beyond it the part ends and a new one begins") {
     test::FaultyFiles disk;
     RecordedRoom room(disk, FsyncPolicy::none, true, 1000.0);
     room.step(10);
