@@ -182,7 +182,7 @@ void survey_part(ReplayReader& reader, Survey& result, std::uint64_t until, cons
         result.ancillary.add(reader.ancillary());
         if (ancillary) ancillary(reader.ancillary());
         if (const auto* sign = std::get_if<SignRecord>(&reader.ancillary())) {
-            result.signs.push_back({reader.chunk().offset, reader.chunk().chain_before, *sign});
+            result.signs.push_back({reader.chunk().offset, reader.chunk().chain_before, before, *sign});
             after_sign = reader.position().offset;
         }
     }

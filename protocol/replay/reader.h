@@ -81,7 +81,8 @@ class ReplayReader {
 // A signature in a file.
 struct SignedPlace {
     std::uint64_t offset = 0;
-    Chain before{};  // of the chunk before it
+    Chain before{};     // of the chunk before it
+    Position position;  // of its chunk
     SignRecord record;
     bool before_end = false;  // END follows
     bool whole = false;       // and it signs the whole recording: verify() finds that

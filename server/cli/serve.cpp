@@ -65,6 +65,11 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
     const auto key = app.add_option("--key-file", config.key_file,
                                     "file with the key that signs tokens: 64 hex digits, mode 0600; "
                                     "without it a random key is used, and RECORD/connect.token is written");
+    app.add_option("--token-lifetime-s", config.token_lifetime_s,
+                   "longest time for which tokens of your backend are valid, s: so long a kick keeps a client out, and "
+                   "so long after --resume only tokens of the full time are taken")
+        ->check(whole_number(1, 1'000'000))
+        ->capture_default_str();
     app.add_flag("--insecure", config.insecure, "give a token to every client on loopback that asks (development)")
         ->excludes(key);
     app.add_flag("--insecure-public", config.insecure_public,

@@ -211,8 +211,11 @@ struct GameServer::State {
         }
         const Result<Ok> resumed = room->resume(*resumption, options);
         if (!resumed) return resumed;
-        spdlog::info("{} goes on at tick {}: {} bytes behind its last whole record were cut off, {} seats are held",
-                     config.resume, room->world().tick(), resumption->cut_bytes(), resumption->seats().size());
+        if (resumption->ended())
+            spdlog::info("{} was closed: it goes on at tick {} in {}", config.resume, room->world().tick(), replay);
+        else
+            spdlog::info("{} goes on at tick {}: {} bytes behind its last whole record were cut off", config.resume,
+                         room->world().tick(), resumption->cut_bytes());
         resumption.reset();
         return Ok{};
     }
@@ -321,7 +324,7 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     s.room->set_director(s.director.get());
     if (s.resumption) {
         const Result<Ok> resumed = s.resume_room(*scene);
-        if (!resumed) return input_error(resumed.error());
+        if (!resumed) return resumed.error();
     }
 
     if (s.network && s.config.key_file.empty() && !s.config.record.empty()) {

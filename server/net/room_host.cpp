@@ -242,6 +242,9 @@ void RoomHost::recording_news(const RecordingNews& news) {
         case RecordingNews::Kind::late:
             spdlog::warn("the disk does not keep up with the recording: nothing is lost yet");
             break;
+        case RecordingNews::Kind::host_too_large:
+            spdlog::error(news.error.to_string());
+            break;
         case RecordingNews::Kind::in_time:
             spdlog::info("the disk keeps up with the recording again");
             break;

@@ -124,7 +124,8 @@ class Director {
     // recording ends before its first keyframe, and the state is that of the beginning.
     virtual bool restore(protocol::Bytes /*state*/, const sim::World& /*world*/) { return false; }
     // After each tick behind that state that is stepped again, with the recorded commands. joined, lost and left come
-    // again, too; messages do not. Nothing can be sent then. At the end all that sat in the room are lost.
+    // again, too, of a recording with plain client ids; messages do not. Nothing can be sent then. At the end all that
+    // sat in the room are lost; of a recording with hashed ids `lost` has the hash.
     virtual void on_replayed_tick(const sim::World& /*world*/, std::span<const sim::Command> /*commands*/) {}
 
     // Is called before the step from world.tick() to the next tick. Appends commands to `orders`, which is empty. The

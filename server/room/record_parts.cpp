@@ -16,16 +16,19 @@ std::uint32_t ticks_per_chunk(FsyncPolicy policy, double tick_rate_hz) {
 RecordParts::RecordParts(std::unique_ptr<Recorder> first, PartsSettings settings)
     : settings_(std::move(settings)), recorder_(std::move(first)), path_(recorder_->path()) {
     last_seen_ = recorded_ = recorder_->last_tick_written();
-    durable_ = recorder_->last_tick_durable();
+    note_counters();
 }
 
 void RecordParts::note_counters() {
     recorded_ = recorder_->last_tick_written();
-    durable_ = recorder_->last_tick_durable();
+    if (recorder_->bytes_durable() > 0) durable_ = recorder_->last_tick_durable();
 }
 
+// What the file has may still become durable; after a sync() that failed, nobody knows.
 void RecordParts::fail(const Error& error, TimeNs now) {
+    const bool kept = settings_.fsync == FsyncPolicy::none || recorder_->save_rest();
     note_counters();
+    if (!kept) lost_ += recorded_ - std::min(recorded_, durable_);
     next_.parent = recorder_->as_parent();
     if (recorder_->bytes_written() > 0 && recorded_ == 0) {  // not a tick is in it
         files().remove(path_);
@@ -34,8 +37,9 @@ void RecordParts::fail(const Error& error, TimeNs now) {
     recorder_.reset();
     if (!first_error_) first_error_ = error;
     news_.push_back({.kind = RecordingNews::Kind::failed, .error = error});
-    retry_after_ = kFirstRetry;
+    if (now - part_began_ >= kLastRetry) retry_after_ = kFirstRetry;
     retry_at_ = now + retry_after_;
+    retry_after_ = std::min(2 * retry_after_, kLastRetry);
 }
 
 // A record that is too long harms nothing else.
@@ -45,10 +49,13 @@ void RecordParts::check(const Result<Ok>& done, TimeNs now) {
 }
 
 void RecordParts::take(const RecordItem& item, TimeNs now) {
-    if (last_sync_ == 0) last_sync_ = now;
+    if (last_sync_ == 0) last_sync_ = part_began_ = now;
     if (const auto* tick = std::get_if<TickItem>(&item)) {
         last_seen_ = tick->tick;
-        if (recorder_) check(recorder_->append_tick(tick->tick, tick->commands, tick->hash, tick->slip_ns), now);
+        if (!recorder_) return;
+        const Result<Ok> done = recorder_->append_tick(tick->tick, tick->commands, tick->hash, tick->slip_ns);
+        if (!done) return fail(done.error(), now);  // also one that is too long: the next tick would not follow
+        note_counters();
     } else if (const auto* keyframe = std::get_if<KeyframeItem>(&item)) {
         last_seen_ = keyframe->tick;
         if (recorder_)
@@ -88,17 +95,20 @@ void RecordParts::begin_part(const KeyframeItem& keyframe, TimeNs now) {
                                  .tick_rate_hz = settings_.tick_rate_hz},
                                 next_);
     Result<Ok> kept = begun ? (*begun)->append_keyframe(keyframe.state) : Result<Ok>(begun.error());
+    for (const replay::PlayerRecord& player : keyframe.seated)
+        if (kept) kept = (*begun)->append(player);
     if (kept && !keyframe.host.empty()) kept = (*begun)->append(replay::HostRecord{.state = keyframe.host});
     if (kept && settings_.fsync != FsyncPolicy::none) kept = (*begun)->sync();
     if (!kept) {  // nothing of it is left behind, and the disk is tried again, less and less often
         if (begun) files().remove((*begun)->path());
-        retry_after_ = std::min(2 * retry_after_, kLastRetry);
         retry_at_ = now + retry_after_;
+        retry_after_ = std::min(2 * retry_after_, kLastRetry);
         return;
     }
     const std::uint64_t before = recorded_;
     recorder_ = std::move(begun).value();
     path_ = recorder_->path();
+    part_began_ = now;
     lost_ += keyframe.tick - before;
     news_.push_back(
         {.kind = RecordingNews::Kind::went_on, .path = path_, .first_lost = before + 1, .last_lost = keyframe.tick});
@@ -144,6 +154,7 @@ Result<Ok> RecordParts::close() {
     if (recorder_) {
         const Result<Ok> closed = recorder_->close();
         note_counters();
+        if (!closed) lost_ += last_seen_ - std::min(last_seen_, recorded_);
         if (!closed && !first_error_) first_error_ = closed.error();
     }
     if (first_error_) return *first_error_;

@@ -24,6 +24,7 @@ enum class FsyncPolicy : std::uint8_t { none, interval, tick };
 inline constexpr protocol::TimeNs kSyncEvery = protocol::kNsPerSecond;
 // A room that stands still, or whose ticks are late, has its ticks written after this time all the same.
 inline constexpr protocol::TimeNs kSyncAtLatest = protocol::kNsPerSecond * 3 / 2;
+// After a part that lived for less than the last one, the next comes twice as late.
 inline constexpr protocol::TimeNs kFirstRetry = protocol::kNsPerSecond, kLastRetry = 32 * protocol::kNsPerSecond;
 inline constexpr std::uint64_t kLeastFreeBytes = 16 << 20;  // of the disk, for a new part
 
@@ -38,8 +39,9 @@ struct TickItem {
 };
 struct KeyframeItem {
     std::uint64_t tick = 0;
-    std::vector<std::uint8_t> state;  // World::save()
-    std::vector<std::uint8_t> host;   // what the room and its director keep; empty: nothing
+    std::vector<std::uint8_t> state;                     // World::save()
+    std::vector<std::uint8_t> host;                      // what the room and its director keep; empty: nothing
+    std::vector<protocol::replay::PlayerRecord> seated;  // who sits in the room
 };
 struct NoteItem {
     std::string text;
@@ -54,10 +56,11 @@ using RecordItem = std::variant<TickItem, KeyframeItem, NoteItem, HostItem, prot
 // What a host is told of.
 struct RecordingNews {
     enum class Kind : std::uint8_t {
-        failed,   // the part has ended: `error`
-        went_on,  // a new part has begun: `path`; the ticks from first_lost to last_lost are in no part
-        late,     // the disk does not keep up; nothing is lost yet
-        in_time,  // it does again
+        failed,          // the part has ended: `error`
+        went_on,         // a new part has begun: `path`; the ticks from first_lost to last_lost are in no part
+        late,            // the disk does not keep up; nothing is lost yet
+        in_time,         // it does again
+        host_too_large,  // what the director keeps: it is not recorded, and the room could not go on
     };
     Kind kind = Kind::failed;
     Error error{};
@@ -113,7 +116,7 @@ class RecordParts {
     std::string path_;
     PartStart next_;  // of the next part: its parent
     std::uint64_t last_seen_ = 0, recorded_ = 0, durable_ = 0, lost_ = 0;
-    protocol::TimeNs last_sync_ = 0, retry_at_ = 0, retry_after_ = kFirstRetry;
+    protocol::TimeNs last_sync_ = 0, part_began_ = 0, retry_at_ = 0, retry_after_ = kFirstRetry;
     bool wants_keyframe_ = false;
     std::optional<Error> first_error_;
     std::vector<RecordingNews> news_;

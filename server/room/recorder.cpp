@@ -96,7 +96,7 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const RecorderSettings& setting
         files.remove(path);  // nothing was recorded
         return begun.error();
     }
-    recorder->last_tick_written_ = recorder->last_tick_durable_ = start.tick;
+    recorder->last_tick_written_ = start.tick;
     recorder->next_keyframe_ = start.tick - start.tick % recorder->keyframe_ticks_ + recorder->keyframe_ticks_;
     return recorder;
 }
@@ -188,7 +188,7 @@ Result<Ok> Recorder::sync() {
     if (auto written = write(writer_.flush()); !written) return written;
     if (durable_size_ == size_) return Ok{};
     if (const int code = file_->sync(); code != 0) {
-        failed_ = true;
+        failed_ = sync_failed_ = true;
         failure_ = io_error(path_, "fdatasync", code, ": of its ticks those after ");
         failure_.message += std::to_string(last_tick_durable_) + " may be lost; verify it, and look at the disk";
         return failure_;
@@ -196,6 +196,14 @@ Result<Ok> Recorder::sync() {
     last_tick_durable_ = last_tick_written_;
     durable_size_ = size_;
     return Ok{};
+}
+
+bool Recorder::save_rest() {
+    if (sync_failed_ || !file_ || !file_->has_name()) return false;
+    if (durable_size_ < size_ && file_->sync() != 0) return false;
+    last_tick_durable_ = last_tick_written_;
+    durable_size_ = size_;
+    return true;
 }
 
 Result<Ok> Recorder::close() {

@@ -91,6 +91,8 @@ class Recorder {
 
     // Writes the ticks that wait, and waits until all is on the disk.
     Result<Ok> sync();
+    // After a failure: waits until what the file has is on the disk. False: it is not known to be.
+    bool save_rest();
     // Writes the end record and waits until the file is on the disk.
     Result<Ok> close();
 
@@ -121,7 +123,7 @@ class Recorder {
     std::uint64_t reserved_ = 0;                 // bytes up to which room was taken
     protocol::replay::Parent as_parent_;
     Error failure_;
-    bool failed_ = false;
+    bool failed_ = false, sync_failed_ = false;
 };
 
 // A name as part of a file name: letters, digits, '_' and '-' stay, and all else becomes '_'. Never empty.

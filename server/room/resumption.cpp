@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "protocol/replay/sign.h"
+
 namespace orrery::server {
 
 using namespace orrery::protocol;
@@ -39,12 +41,14 @@ Result<std::unique_ptr<Resumption>> Resumption::open(RecordFiles& files, const s
     made->source_ = std::move(source).value();
     replay::Survey& seen = made->seen_;
     seen = replay::survey(*made->source_, [&](const replay::AncillaryRecord& record) { made->note(record); });
-    if (seen.has_header && seen.status == replay::ReadStatus::corrupt && !seen.marks.empty() && made->lost_pages())
+    if (seen.has_header && seen.status == replay::ReadStatus::corrupt && !seen.marks.empty() && made->lost_a_page())
         seen.status = replay::ReadStatus::torn;
     if (!seen.usable()) return Error{seen.error.code, path + ": " + seen.error.place, seen.error.message};
     if (seen.format != replay::kFormatVersion)
         return Error{ErrorCode::version_mismatch, path,
                      "is of format " + std::to_string(seen.format) + ", which is read and no longer written"};
+    if (!made->check_signs())
+        return Error{ErrorCode::corrupt, path, "a signature in it does not hold; use an undamaged copy"};
     seen.ticks = std::max(seen.ticks, seen.header.first_tick);
     return made;
 }
@@ -59,19 +63,37 @@ void Resumption::note(const replay::AncillaryRecord& record) {
         seats_[player->slot] = *player;
 }
 
-bool Resumption::lost_pages() const {
+bool Resumption::lost_a_page() const {
+    // The chunk that does not hold; if its header does not, as much as that takes.
+    replay::ChunkReader chunk(*source_, seen_.end);
+    replay::ChunkHeader header;
+    const bool read = chunk.skip(header) == replay::ReadStatus::chunk;
+    const std::uint64_t begin = seen_.end.offset,
+                        end = read ? chunk.position().offset : std::min(begin + kPageBytes, source_->size());
     std::array<std::uint8_t, kPageBytes> page{};
-    for (std::uint64_t at = seen_.record_end.offset; at < source_->size(); at += kPageBytes - at % kPageBytes) {
-        const std::uint64_t size = std::min<std::uint64_t>(kPageBytes - at % kPageBytes, source_->size() - at);
-        const std::span<std::uint8_t> part(page.data(), static_cast<std::size_t>(size));
+    for (std::uint64_t at = (begin + kPageBytes - 1) / kPageBytes * kPageBytes; at < end; at += kPageBytes) {
+        const std::span<std::uint8_t> part(
+            page.data(), static_cast<std::size_t>(std::min<std::uint64_t>(kPageBytes, source_->size() - at)));
         if (!source_->read(at, part)) return false;
         if (std::all_of(part.begin(), part.end(), [](std::uint8_t byte) { return byte == 0; })) return true;
     }
     return false;
 }
 
-replay::Mark Resumption::start() const {
+// Whether all hold. One of the whole at the end is cut off: the recording goes on behind it.
+bool Resumption::check_signs() {
+    for (const replay::SignedPlace& place : seen_.signs) {
+        const auto extent = replay::signed_extent(place.record, seen_.header.run, place.before);
+        if (!extent) return false;
+        const bool last = place.position.sequence + 1 == seen_.record_end.sequence;
+        if (extent == replay::SignedExtent::whole && last && !ended()) seen_.record_end = place.position;
+    }
+    return true;
+}
+
+replay::Mark Resumption::start(bool with_director) const {
     const replay::Mark* start = &seen_.marks.front();
+    if (with_director && !host_tick_) return *start;
     for (const replay::Mark& mark : seen_.marks) {
         if (!host_tick_ || mark.tick <= *host_tick_) start = &mark;
     }

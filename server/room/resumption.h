@@ -15,8 +15,9 @@ namespace orrery::server {
 class Resumption {
   public:
     // Errors: io: it cannot be read or written, or another process records to it; corrupt, version_mismatch: its bytes
-    // are no recording of this engine. A file that ends within a record is whole up to there. So is one that has lost
-    // pages, as a machine that fails leaves it: from the first record that does not hold on, some page is all zeros.
+    // are no recording of this engine, or a signature in it does not hold. A file that ends within a record is whole up
+    // to there. So is one that has lost a page, as a machine that fails leaves it: where the first record that does not
+    // hold lies, a page is all zeros.
     static Result<std::unique_ptr<Resumption>> open(RecordFiles& files, const std::string& path);
 
     const std::string& path() const { return path_; }
@@ -30,14 +31,16 @@ class Resumption {
     // The last record of each slot that is not free: who sits there.
     const std::map<std::uint16_t, protocol::replay::PlayerRecord>& seats() const { return seats_; }
     bool has_host() const { return host_tick_.has_value(); }  // a HOST record
-    // Where the world is restored: the last keyframe, or an earlier one that has its HOST record behind it.
-    protocol::replay::Mark start() const;
+    // Where the world is restored: the last keyframe. With a director an earlier one, which has its HOST record behind
+    // it; or the start, if there is no HOST record.
+    protocol::replay::Mark start(bool with_director) const;
     std::unique_ptr<RecordFile> take_file() { return std::move(file_); }
 
   private:
     Resumption() = default;
     void note(const protocol::replay::AncillaryRecord& record);
-    bool lost_pages() const;
+    bool lost_a_page() const;
+    bool check_signs();
 
     std::string path_;
     std::unique_ptr<RecordFile> file_;

@@ -174,7 +174,7 @@ void Room::gather_joins() {
             seats_[slot].in_world = true;
         }
         client->announced = true;
-        record_player(slot, client->id, client->returned ? replay::PlayerChange::returned : replay::PlayerChange::came);
+        record_player(slot, client->returned ? replay::PlayerChange::returned : replay::PlayerChange::came);
         if (director_) director_->joined(slot, client->id, client->returned);
     }
 }

@@ -264,16 +264,17 @@ class Room {
     bool watched() const;
     void quantise();
     void record(std::uint64_t slipped_ns, const sim::HashTree& hash);
-    void record_player(std::uint16_t slot, std::uint64_t client_id, protocol::replay::PlayerChange change,
+    protocol::replay::PlayerRecord player_record(std::uint16_t slot, protocol::replay::PlayerChange change,
+                                                 LeaveReason reason = LeaveReason::left) const;
+    void record_player(std::uint16_t slot, protocol::replay::PlayerChange change,
                        LeaveReason reason = LeaveReason::left);
+    std::vector<protocol::replay::PlayerRecord> seated() const;
     void tell_recording_news();
-    void save_host(std::vector<std::uint8_t>& out) const;
+    void save_host(std::vector<std::uint8_t>& out);
     Result<Ok> restore_host(protocol::Bytes bytes);
     void tell_again(const protocol::replay::PlayerRecord& player);
     Result<Ok> simulate_again(const Resumption& from);
     void hold_seats(const Resumption& from);
-    void record_seats(const Resumption& from);
-    void record_seats();
     void name_hashed_seat(std::uint64_t client_id);
     const protocol::KeyFrame& present_key_frame(bool from_scene);
     void update_clients(protocol::TimeNs now);
@@ -323,6 +324,7 @@ class Room {
     std::vector<std::uint16_t> vacates_;  // slots of the director that clients take
     std::vector<sim::Command> commands_, orders_;
     std::vector<std::uint8_t> saved_, saved_host_;
+    bool told_of_host_ = false;  // that it is too large
     std::optional<Error> halted_;
     RoomStats stats_;
 };

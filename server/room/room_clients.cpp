@@ -204,13 +204,13 @@ void Room::give_seat_up(Client& client, const Departure& how) {
     if (!seats_[slot].in_world || !(replaced || (was_lost(how) && hold > 0))) return free_seat(slot, leave_reason(how));
     seats_.hold(slot, world_->tick() + hold);
     if (replaced) return;
-    record_player(slot, client.id, replay::PlayerChange::lost);
+    record_player(slot, replay::PlayerChange::lost);
     if (director_) director_->lost(slot, client.id);
 }
 
 void Room::free_seat(std::uint16_t slot, LeaveReason reason) {
     if (!seats_[slot].in_world) return seats_.free(slot);
-    record_player(slot, seats_[slot].client_id, replay::PlayerChange::left, reason);
+    record_player(slot, replay::PlayerChange::left, reason);
     seats_.free(slot);
     if (director_) director_->left(slot, reason);
 }
@@ -236,6 +236,7 @@ std::vector<Room::Member> Room::members() const {
 
 bool Room::kick(std::uint64_t client_id, std::string_view reason) {
     netcode_->kick_id(client_id, unix_now_s_ + token_lifetime_s_);
+    name_hashed_seat(client_id);
     bool found = false;
     for (auto& client : clients_) {
         if (!client || client->id != client_id) continue;

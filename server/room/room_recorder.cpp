@@ -13,12 +13,10 @@ namespace {
 
 TimeNs no_clock() { return 0; }
 
-// Bytes that an item keeps in memory.
+// Bytes that an item keeps in memory. Keyframes are bounded by their number (kMaxKeyframesWaiting).
 std::size_t size_of(const RecordItem& item) {
     std::size_t bytes = sizeof item;
     if (const auto* tick = std::get_if<TickItem>(&item)) bytes += tick->commands.size() * sizeof(sim::Command);
-    if (const auto* keyframe = std::get_if<KeyframeItem>(&item))
-        bytes += keyframe->state.size() + keyframe->host.size();
     if (const auto* note = std::get_if<NoteItem>(&item)) bytes += note->text.size();
     if (const auto* host = std::get_if<HostItem>(&item)) bytes += host->state.size();
     return bytes;
@@ -57,8 +55,8 @@ RoomRecorder::~RoomRecorder() {
     }
     shared_->wake.notify_one();
     std::unique_lock lock(shared_->mutex);
-    const bool ended =
-        shared_->ended.wait_for(lock, std::chrono::nanoseconds(kCloseWithin), [&] { return shared_->closed; });
+    const auto patience = std::chrono::nanoseconds(closed_ ? 0 : kCloseWithin);  // close() has waited already
+    const bool ended = shared_->ended.wait_for(lock, patience, [&] { return shared_->closed; });
     lock.unlock();
     if (ended)
         thread_.join();
@@ -69,11 +67,10 @@ RoomRecorder::~RoomRecorder() {
 void RoomRecorder::hand_over(RecordItem item) {
     Shared& s = *shared_;
     const std::size_t bytes = size_of(item), waiting = s.backlog.load(std::memory_order_relaxed);
-    if (overflow_) {
-        if (waiting > 0) return;
-        overflow_ = false;
-    } else if (waiting > 0 && waiting + bytes > kMaxRecordBacklog) {
-        overflow_ = true;
+    if (waiting == 0) overflow_ = false;
+    if (overflow_ || (waiting > 0 && waiting + bytes > kMaxRecordBacklog)) {
+        if (std::holds_alternative<KeyframeItem>(item)) --s.keyframes;
+        if (std::exchange(overflow_, true)) return;
         item = OverflowItem{};
     }
     s.backlog += size_of(item);
@@ -101,13 +98,16 @@ void RoomRecorder::tick(std::uint64_t tick, std::span<const sim::Command> comman
 }
 
 bool RoomRecorder::keyframe_due() const {
+    if (shared_->keyframes.load(std::memory_order_relaxed) >= kMaxKeyframesWaiting) return false;
     return announced_ >= next_keyframe_ || shared_->wants_keyframe.load(std::memory_order_relaxed);
 }
 
-void RoomRecorder::keyframe(std::uint64_t tick, std::vector<std::uint8_t>& state, std::vector<std::uint8_t>& host) {
+void RoomRecorder::keyframe(std::uint64_t tick, std::vector<std::uint8_t>& state, std::vector<std::uint8_t>& host,
+                            std::span<const replay::PlayerRecord> seated) {
     next_keyframe_ = tick - tick % keyframe_ticks_ + keyframe_ticks_;
     shared_->wants_keyframe = false;
-    KeyframeItem item{tick, std::move(state), std::move(host)};
+    ++shared_->keyframes;
+    KeyframeItem item{tick, std::move(state), std::move(host), {seated.begin(), seated.end()}};
     state = {};
     host = {};
     {
@@ -129,7 +129,7 @@ RecordingCounters RoomRecorder::counters() const {
     return {.announced = announced_,
             .recorded = s.recorded,
             .durable = s.durable,
-            .lost = s.lost,
+            .lost = s.lost + (s.failing ? announced_ - std::min(announced_, s.taken.load()) : 0),
             .failing = s.failing,
             .late = late_};
 }
@@ -183,6 +183,7 @@ bool RoomRecorder::Shared::work() {
         parts.take(item, clock());
         if (const auto* tick = std::get_if<TickItem>(&item)) taken = tick->tick;
         if (auto* keyframe = std::get_if<KeyframeItem>(&item)) {
+            --keyframes;
             const std::lock_guard lock(mutex);
             if (spare.empty()) spare.push_back(std::move(keyframe->state));
         }
@@ -218,11 +219,14 @@ void RoomRecorder::Shared::run() {
         else if (wake_at > now)
             wake.wait_for(lock, std::chrono::nanoseconds(wake_at - now), ready);
     }
-    if (left)
+    std::unique_lock lock(mutex);
+    const bool leaves = left;
+    lock.unlock();
+    if (leaves)
         parts.leave();
     else
         end();
-    const std::lock_guard lock(mutex);
+    lock.lock();
     closed = true;
     ended.notify_all();
 }

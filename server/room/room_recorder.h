@@ -17,8 +17,9 @@
 
 namespace orrery::server {
 
-inline constexpr std::size_t kMaxRecordBacklog = std::size_t{64} << 20;  // bytes that wait for the disk
-inline constexpr double kMaxRecordLag_s = 1.0;                           // after which a recording is late
+inline constexpr std::size_t kMaxRecordBacklog = std::size_t{64} << 20;  // bytes that wait, keyframes apart
+inline constexpr std::uint32_t kMaxKeyframesWaiting = 2;
+inline constexpr double kMaxRecordLag_s = 1.0;  // after which a recording is late
 inline constexpr protocol::TimeNs kCloseWithin = 10 * protocol::kNsPerSecond;
 
 struct RecordingCounters {
@@ -29,7 +30,8 @@ struct RecordingCounters {
 
 class RoomRecorder {
   public:
-    // `clock` is monotonic. Without a thread each call writes before it returns, which a room on a virtual clock needs:
+    // `clock` is monotonic. What the settings point to outlives the process: a thread whose disk never answers outlives
+    // this. Without a thread each call writes before it returns, which a room on a virtual clock needs:
     // its ticks wait for the disk.
     RoomRecorder(std::unique_ptr<Recorder> first, PartsSettings settings, protocol::TimeNs (*clock)(), bool threaded);
     // Of one file, without a thread.
@@ -42,8 +44,10 @@ class RoomRecorder {
     void tick(std::uint64_t tick, std::span<const sim::Command> commands, const sim::HashTree& hash,
               std::uint64_t slip_ns);
     bool keyframe_due() const;
-    // Takes both; they are empty afterwards, and may have memory of earlier ones.
-    void keyframe(std::uint64_t tick, std::vector<std::uint8_t>& state, std::vector<std::uint8_t>& host);
+    // Takes both; they are empty afterwards, and may have memory of earlier ones. `seated`: who sits in the room, for a
+    // part that begins with it.
+    void keyframe(std::uint64_t tick, std::vector<std::uint8_t>& state, std::vector<std::uint8_t>& host,
+                  std::span<const protocol::replay::PlayerRecord> seated = {});
     void player(const protocol::replay::PlayerRecord& record) { hand_over(record); }
     void resume(protocol::replay::ResumeRecord record) { hand_over(std::move(record)); }
     void host(const std::vector<std::uint8_t>& state) { hand_over(HostItem{state}); }
@@ -85,6 +89,7 @@ class RoomRecorder {
         std::atomic<bool> has_news{false};
         std::atomic<std::size_t> backlog{0};  // bytes that wait
         std::atomic<std::uint64_t> taken{0}, recorded{0}, durable{0}, lost{0};
+        std::atomic<std::uint32_t> keyframes{0};  // that wait
         std::atomic<bool> failing{false}, wants_keyframe{false};
     };
 

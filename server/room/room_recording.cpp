@@ -15,30 +15,45 @@ void Room::record(std::uint64_t slipped_ns, const sim::HashTree& hash) {
     if (recorder_->keyframe_due()) {
         world_->save(saved_);
         save_host(saved_host_);
-        recorder_->keyframe(world_->tick(), saved_, saved_host_);
+        recorder_->keyframe(world_->tick(), saved_, saved_host_, seated());
     }
     tell_recording_news();
 }
 
 void Room::tell_recording_news() {
     for (const RecordingNews& news : recorder_->take_news()) {
-        if (news.kind == RecordingNews::Kind::went_on) record_seats();
         if (observer_) observer_->recording_news(news);
     }
 }
 
-void Room::record_player(std::uint16_t slot, std::uint64_t client_id, replay::PlayerChange change, LeaveReason reason) {
-    if (!recorder_) return;
+replay::PlayerRecord Room::player_record(std::uint16_t slot, replay::PlayerChange change, LeaveReason reason) const {
+    const Seat& seat = seats_[slot];
     replay::PlayerRecord record;
     record.slot = slot;
     record.change = change;
     record.reason = change == replay::PlayerChange::left ? static_cast<std::uint8_t>(reason) : 0;
-    const bool is_hashed = seats_[slot].id_is_hashed && seats_[slot].client_id == client_id;
-    record.id_form = is_hashed ? replay::IdForm::hashed : replay_ids_;
-    if (is_hashed || replay_ids_ == replay::IdForm::plain) record.client_id = client_id;
-    if (!is_hashed && replay_ids_ == replay::IdForm::hashed)
-        record.client_id = replay::hashed_client_id(client_id, replay_id_secret_);
-    recorder_->player(record);
+    record.id_form = seat.id_form == replay::IdForm::plain ? replay_ids_ : seat.id_form;
+    if (record.id_form == replay::IdForm::plain || seat.id_form == replay::IdForm::hashed)
+        record.client_id = seat.client_id;
+    else if (record.id_form == replay::IdForm::hashed)
+        record.client_id = replay::hashed_client_id(seat.client_id, replay_id_secret_);
+    return record;
+}
+
+void Room::record_player(std::uint16_t slot, replay::PlayerChange change, LeaveReason reason) {
+    if (recorder_) recorder_->player(player_record(slot, change, reason));
+}
+
+// Who sits in the room, for a part that begins now.
+std::vector<replay::PlayerRecord> Room::seated() const {
+    std::vector<replay::PlayerRecord> seated;
+    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
+        const Seat& seat = seats_[slot];
+        if (seat.state == Seat::State::free || !seat.in_world) continue;
+        seated.push_back(player_record(slot, replay::PlayerChange::came));
+        if (seat.state == Seat::State::held) seated.push_back(player_record(slot, replay::PlayerChange::lost));
+    }
+    return seated;
 }
 
 bool Room::note(std::string_view text) {

@@ -20,8 +20,8 @@ Error host_error(std::string message) { return Error{ErrorCode::invalid_argument
 
 }  // namespace
 
-// Nothing, if there is nothing to keep.
-void Room::save_host(std::vector<std::uint8_t>& out) const {
+// Nothing, if there is nothing to keep, or more than a record takes.
+void Room::save_host(std::vector<std::uint8_t>& out) {
     out.clear();
     std::vector<std::uint8_t> state;
     const bool has_state = director_ && director_->save(state);
@@ -36,6 +36,16 @@ void Room::save_host(std::vector<std::uint8_t>& out) const {
         writer.bytes(value.bytes);
     }
     if (has_state) writer.bytes(state);
+    if (out.size() <= replay::kMaxHostBytes) return;
+    const std::string bytes = std::to_string(out.size());
+    out.clear();
+    if (std::exchange(told_of_host_, true) || !observer_) return;
+    observer_->recording_news(
+        {.kind = RecordingNews::Kind::host_too_large,
+         .error = Error{ErrorCode::limit_reached, "the game's state",
+                        "has " + bytes +
+                            " bytes with the board, and a recording takes 15 MiB (kMaxHostBytes): it is "
+                            "not kept, and the room could not go on"}});
 }
 
 Result<Ok> Room::restore_host(Bytes bytes) {
@@ -53,7 +63,8 @@ Result<Ok> Room::restore_host(Bytes bytes) {
     }
     if (!reader.ok()) return unknown;
     if (has_state != (director_ != nullptr))
-        return host_error(has_state ? "the recording has a game's own state: go on with that game's server"
+        return host_error(has_state ? "the recording has a game's own state: go on with that game's server, or with "
+                                      "--hands if those kept it"
                                     : "the recording has no state of a game: go on without one");
     if (has_state && !director_->restore(reader.bytes(reader.remaining()), *world_))
         return host_error("the game does not take the state that the recording has (Director::restore)");
@@ -86,7 +97,7 @@ Result<Ok> Room::simulate_again(const Resumption& from) {
     std::vector<std::uint8_t> ignored;
     if (director_ && !director_->save(ignored))
         return host_error("the game does not keep its own state (Director::save): start a new room");
-    const replay::Mark start = from.start();
+    const replay::Mark start = from.start(director_ != nullptr);
     if (director_ && !from.has_host() && start.tick > 0)
         return host_error("the recording has no state of a game: go on without one");
     replay::ReplayReader reader(from.source(), start);
@@ -121,21 +132,27 @@ void Room::hold_seats(const Resumption& from) {
     for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
         Seat& seat = seats_[slot];
         const auto known = from.seats().find(slot);
-        const bool named = known != from.seats().end() && known->second.id_form != replay::IdForm::none;
-        seat.in_world = world_->slot_taken(slot) && !world_->slot_driven(slot);
-        if (!seat.in_world && known == from.seats().end()) continue;
-        seat.control = to_wire(world_->controls(slot));
-        seats_.take(slot, named ? known->second.client_id : 0);
-        seat.id_is_hashed = named && known->second.id_form == replay::IdForm::hashed;
-        const bool was_held = known != from.seats().end() && known->second.change == PlayerChange::lost;
-        if (!named || hold_seat_ticks_ == 0) {
-            free_seat(slot, LeaveReason::lost);
+        const bool in_world = world_->slot_taken(slot) && !world_->slot_driven(slot);
+        if (in_world) seat.control = to_wire(world_->controls(slot));
+        if (known == from.seats().end()) {  // its player has left: that is recorded, and the director was told
+            seat.leaving = in_world;
             continue;
         }
-        seats_.hold(slot, world_->tick() + hold_seat_ticks_);
-        if (was_held) continue;
-        record_player(slot, seat.client_id, PlayerChange::lost);
-        if (director_) director_->lost(slot, seat.client_id);
+        seats_.take(slot, known->second.client_id);
+        seat.id_form = known->second.id_form;
+        seat.in_world = in_world;
+        if (!in_world) {  // came, but no tick with it was recorded
+            record_player(slot, PlayerChange::left, LeaveReason::lost);
+            seats_.free(slot);
+            if (director_) director_->left(slot, LeaveReason::lost);
+        } else if (seat.id_form == replay::IdForm::none || hold_seat_ticks_ == 0) {
+            free_seat(slot, LeaveReason::lost);
+        } else {
+            seats_.hold(slot, world_->tick() + hold_seat_ticks_);
+            if (known->second.change == PlayerChange::lost) continue;
+            record_player(slot, PlayerChange::lost);
+            if (director_) director_->lost(slot, seat.client_id);
+        }
     }
 }
 
@@ -147,37 +164,27 @@ Result<Ok> Room::resume(Resumption& from, const ResumeOptions& options) {
     grid_.begin_at(world_->tick(), clock_ ? clock_() : now_);
     quantised_.update(*world_);
     if (options.refuse_older_tokens) netcode_->void_all_tokens(options.unix_ms / 1000 + token_lifetime_s_);
-    if (from.ended()) record_seats(from);
     replay::ResumeRecord record;
     record.unix_ms = options.unix_ms;
     record.downtime_ms = options.unix_ms - std::min(options.unix_ms, from.last_write_unix_ms());
     record.build = options.build.substr(0, replay::kMaxTextBytes);
     recorder_->resume(std::move(record));
-    hold_seats(from);
-    return Ok{};
-}
-
-// In a new part: who sits in the room.
-void Room::record_seats(const Resumption& from) {
-    for (const auto& [slot, player] : from.seats()) recorder_->player(player);
-}
-void Room::record_seats() {
-    for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
-        const Seat& seat = seats_[slot];
-        if (seat.state == Seat::State::free || !seat.in_world) continue;
-        record_player(slot, seat.client_id, PlayerChange::came);
-        if (seat.state == Seat::State::held) record_player(slot, seat.client_id, PlayerChange::lost);
+    if (from.ended()) {  // a new part: it has the seats from its begin on
+        for (const auto& [slot, player] : from.seats()) recorder_->player(player);
     }
+    hold_seats(from);
+    save_now();
+    return Ok{};
 }
 
 // Held seats whose ids are known by their hashes alone.
 void Room::name_hashed_seat(std::uint64_t client_id) {
     for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
         Seat& seat = seats_[slot];
-        if (seat.state != Seat::State::held || !seat.id_is_hashed) continue;
+        if (seat.state != Seat::State::held || seat.id_form != replay::IdForm::hashed) continue;
         if (seat.client_id != replay::hashed_client_id(client_id, replay_id_secret_)) continue;
         seat.client_id = client_id;
-        seat.id_is_hashed = false;
+        seat.id_form = replay::IdForm::plain;
     }
 }
 

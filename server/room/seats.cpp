@@ -6,7 +6,9 @@ namespace orrery::server {
 
 std::optional<std::uint16_t> Seats::held_by(std::uint64_t client_id) const {
     for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
-        if (seats_[slot].state == Seat::State::held && seats_[slot].client_id == client_id) return slot;
+        const Seat& seat = seats_[slot];
+        const bool known = seat.id_form == protocol::replay::IdForm::plain && seat.client_id == client_id;
+        if (seat.state == Seat::State::held && known) return slot;
     }
     return std::nullopt;
 }
@@ -17,6 +19,7 @@ bool Seats::take(std::uint16_t slot, std::uint64_t client_id) {
     const bool back = seat.state == Seat::State::held && seat.in_world;
     seat.state = Seat::State::taken;
     seat.client_id = client_id;
+    seat.id_form = protocol::replay::IdForm::plain;
     return back;
 }
 

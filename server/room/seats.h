@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "protocol/replay/ancillary.h"
 #include "protocol/session/messages.h"
 
 namespace orrery::server {
@@ -18,10 +19,11 @@ namespace orrery::server {
 struct Seat {
     enum class State : std::uint8_t { free, taken, held };
     State state = State::free;
-    bool in_world = false;              // its slot has been joined, and not yet left
-    bool leaving = false;               // the next tick leaves the slot first
-    std::uint64_t client_id = 0;        // taken, held
-    bool id_is_hashed = false;          // of a room that was resumed: client_ids.h; held
+    bool in_world = false;        // its slot has been joined, and not yet left
+    bool leaving = false;         // the next tick leaves the slot first
+    std::uint64_t client_id = 0;  // taken, held
+    // What client_id is. Of a seat that is held since the room went on: as the recording has it.
+    protocol::replay::IdForm id_form = protocol::replay::IdForm::plain;
     std::uint64_t held_until_tick = 0;  // held
     protocol::WireControl control{};    // that the world holds for the slot
 };

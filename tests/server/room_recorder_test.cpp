@@ -44,16 +44,19 @@ struct RecordedRoom {
     }
 
     void step() {
+        step_only();
+        if (recorder->keyframe_due()) {
+            world->save(state);
+            recorder->keyframe(world->tick(), state, host);
+        }
+        for (RecordingNews& item : recorder->take_news()) news.push_back(std::move(item));
+    }
+    void step_only() {  // without a keyframe
         the_time += kTick;
         const std::uint64_t tick = world->tick() + 1;
         const auto commands = test::small_world_commands(*world, tick, 5);
         world->step(commands);
         recorder->tick(tick, commands, world->hash(), 0);
-        if (recorder->keyframe_due()) {
-            world->save(state);
-            recorder->keyframe(tick, state, host);
-        }
-        for (RecordingNews& item : recorder->take_news()) news.push_back(std::move(item));
     }
     void step(int ticks) {
         for (int i = 0; i < ticks; ++i) step();
@@ -184,11 +187,8 @@ TEST_CASE(
             const auto seen = survey_of(std::span(whole).first(size));
             CHECK(seen.usable());
             CHECK(seen.ticks >= moment.recorded);
-            // The machine fails: of what was not on the disk, the last pages are gone.
-            const std::size_t pages = (size - std::min(size, moment.durable_bytes)) / 4096 + 1;
-            const std::size_t left =
-                std::max(moment.durable_bytes, size - std::min(size, random.below(pages + 1) * 4096));
-            CHECK(survey_of(std::span(whole).first(left)).ticks >= moment.durable);
+            // The machine fails: nothing is left of what was not on the disk.
+            CHECK(survey_of(std::span(whole).first(moment.durable_bytes)).ticks >= moment.durable);
         }
         CHECK(proof_of(whole).verdict == protocol::replay::Verdict::same);
     }
@@ -230,7 +230,10 @@ TEST_CASE(
         CHECK(room.recorder->counters().failing);
         room.step(200);
         const RecordingCounters failing = room.recorder->counters();
-        CHECK(failing.lost == failing.announced - failing.recorded);
+        // What the file has, but the disk does not, counts as lost after a sync that failed.
+        const std::uint64_t doubtful = n == 2 ? failing.recorded - failing.durable : 0;
+        CHECK(failing.lost == failing.announced - failing.recorded + doubtful);
+        CHECK((doubtful > 0) == (n == 2));
         CHECK(failing.lost >= 200);
         const int syncs = disk.syncs();
         if (n == 2) CHECK(syncs <= 4);  // a sync that failed is not tried again on its file
@@ -245,7 +248,7 @@ TEST_CASE(
         room.step(100);
         const auto closed = room.recorder->close();
         CHECK_FALSE(closed.ok());  // some of it is lost
-        check_parts(disk, room.world->tick(), room.recorder->counters().lost);
+        check_parts(disk, room.world->tick(), room.recorder->counters().lost - doubtful);
     }
 }
 
@@ -291,13 +294,11 @@ TEST_CASE("room recorder: what its thread leaves waiting is bounded; beyond it t
     RecordedRoom room(disk, FsyncPolicy::none, true, 1000.0);
     room.step(10);
     disk.stall(true);
-    std::vector<std::uint8_t> large(kMaxRecordBacklog / 4), none;
-    for (int i = 0; i < 8; ++i) {
-        large.resize(kMaxRecordBacklog / 4);
-        room.recorder->keyframe(room.world->tick(), large, none);
-    }
-    room.step(50);
+    const std::vector<sim::Command> many(sim::kMaxCommandsPerTick / 2, sim::Command::join(0));
+    const std::size_t enough = kMaxRecordBacklog / (many.size() * sizeof(sim::Command)) + 4;
+    for (std::size_t i = 0; i < enough; ++i) room.recorder->tick(room.world->tick() + 1 + i, many, {}, 0);
     disk.stall(false);
+    for (std::size_t i = 0; i < enough; ++i) room.world->step();
     for (int i = 0; i < 100'000 && disk.created().size() < 2; ++i) {
         room.step();
         std::this_thread::yield();
@@ -308,4 +309,53 @@ TEST_CASE("room recorder: what its thread leaves waiting is bounded; beyond it t
     REQUIRE_FALSE(closed.ok());
     CHECK(closed.error().message.find("keep up") != std::string::npos);
     CHECK(proof_of(disk.bytes(disk.created()[1])).verdict == protocol::replay::Verdict::same);
+}
+
+TEST_CASE("room recorder: a state larger than its thread may leave waiting ends no part") {
+    test::FaultyFiles disk;
+    RecordedRoom room(disk, FsyncPolicy::interval, true, 1000.0);
+    room.step(10);
+    std::vector<std::uint8_t> large(kMaxRecordBacklog + 1000), none;
+    room.recorder->keyframe(room.world->tick(), large, none);
+    room.step(200);
+    CHECK(room.recorder->close().ok());
+    CHECK(disk.created().size() == 1);
+    CHECK(survey_of(disk.bytes(disk.created()[0])).ticks == 210);
+}
+
+TEST_CASE(
+    "room recorder: a part begins with who sits in the room and what the game keeps, and no tick counts as durable "
+    "before its disk has it") {
+    using namespace protocol::replay;
+    for (const FsyncPolicy policy : {FsyncPolicy::none, FsyncPolicy::interval}) {
+        test::FaultyFiles disk;
+        RecordedRoom room(disk, policy, false, 1000.0);
+        room.step(70);
+        const std::uint64_t durable = room.recorder->counters().durable;
+        disk.set({.write_code = EIO});
+        for (int i = 0; i < 65; ++i) room.step_only();
+        REQUIRE(room.recorder->counters().failing);
+        CHECK(room.recorder->counters().durable == (policy == FsyncPolicy::none ? 0 : 60));
+        disk.set({});
+        PlayerRecord seat;
+        seat.slot = 1, seat.client_id = 77, seat.id_form = IdForm::plain;
+        while (!room.recorder->keyframe_due()) room.step_only();
+        room.world->save(room.state);
+        std::vector<std::uint8_t> host{5};
+        room.recorder->keyframe(room.world->tick(), room.state, host, {&seat, 1});
+        REQUIRE_FALSE(room.recorder->counters().failing);
+        CHECK(room.recorder->counters().durable == (policy == FsyncPolicy::none ? durable : room.world->tick()));
+        const std::vector<std::uint8_t> bytes = disk.bytes(disk.created().back());
+        const MemorySource source(bytes);
+        ReplayReader reader(source);
+        REQUIRE(reader.begin().ok());
+        REQUIRE(reader.next_of_all() == ReplayReader::Kind::keyframe);
+        REQUIRE(reader.next_of_all() == ReplayReader::Kind::ancillary);
+        CHECK(std::holds_alternative<SignRecord>(reader.ancillary()));
+        REQUIRE(reader.next_of_all() == ReplayReader::Kind::ancillary);
+        REQUIRE(std::holds_alternative<PlayerRecord>(reader.ancillary()));
+        CHECK(std::get<PlayerRecord>(reader.ancillary()).client_id == 77);
+        REQUIRE(reader.next_of_all() == ReplayReader::Kind::ancillary);
+        CHECK(std::holds_alternative<HostRecord>(reader.ancillary()));
+    }
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "protocol/replay/recorded.h"
+#include "protocol/replay/sign.h"
 #include "server/cli/verify.h"
 #include "server/room/replay_source.h"
 #include "tests/support/replay_files.h"
@@ -33,6 +34,7 @@ class Counter final : public server::Director {
     void on_start(server::Room& its_room) override { room = &its_room; }
     void joined(std::uint16_t, std::uint64_t, bool) override { ++seated; }
     void lost(std::uint16_t, std::uint64_t) override { --seated; }
+    void left(std::uint16_t, server::LeaveReason) override { ++gone; }
     bool save(std::vector<std::uint8_t>& state) const override {
         state = {static_cast<std::uint8_t>(ticks), static_cast<std::uint8_t>(ticks >> 8), seated};
         return keeps_;
@@ -50,6 +52,7 @@ class Counter final : public server::Director {
     server::Room* room = nullptr;
     int ticks = 0;
     std::uint8_t seated = 0;
+    int gone = 0;
     std::uint64_t restored_at = 0;
 
   private:
@@ -187,6 +190,81 @@ TEST_CASE("resume: before the first keyframe the game begins anew, and is told a
     CHECK(after.restored_at == 0);
 }
 
+TEST_CASE(
+    "resume: killed between a player's record and the tick with its join or leave, the seats are as the world has "
+    "them, and nothing is told twice") {
+    const test::TempFolder folder;
+    Counter before;
+    const std::string path = play_and_die(folder.path(), 1.5, options_of(), &before);
+    const std::vector<std::uint8_t> whole = orrery::test::read_file(path);
+    {
+        const MemorySource source(whole);
+        ReplayReader reader(source);
+        REQUIRE(reader.begin().ok());
+        std::uint64_t behind = 0;  // the record of the third player's coming
+        for (auto kind = reader.next_of_all(); kind != ReplayReader::Kind::stop; kind = reader.next_of_all()) {
+            const auto* player =
+                kind == ReplayReader::Kind::ancillary ? std::get_if<PlayerRecord>(&reader.ancillary()) : nullptr;
+            if (player && player->slot == 2) behind = reader.position().offset;
+        }
+        REQUIRE(behind > 0);
+        test::write_file(path, {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(behind)});
+    }
+    {
+        SimRoom sim(load_test_scene("yard"), options_of());
+        Counter after;
+        sim.room->set_director(&after);
+        REQUIRE(resume(sim, *open_to_resume(path)).ok());
+        CHECK(after.gone == 1);
+        CHECK_FALSE(sim.room->world().slot_taken(2));
+        sim.run(0.2);
+        REQUIRE(sim.room->stop(sim.now()).ok());  // the held seats leave
+        CHECK(after.gone == 3);
+    }
+    // Closed: all have left, and the world still has them.
+    const auto from = open_to_resume(path);
+    CHECK(from->seats().empty());
+    const std::uint64_t records = proof_of(path).report.ancillary.players;
+    SimRoom sim(load_test_scene("yard"), options_of());
+    Counter after;
+    sim.room->set_director(&after);
+    REQUIRE(resume(sim, *from).ok());
+    const int gone = after.gone;
+    sim.run(0.2);
+    for (std::uint16_t slot = 0; slot < 3; ++slot) CHECK_FALSE(sim.room->world().slot_taken(slot));
+    CHECK(after.gone == gone);
+    const std::string part = folder / "yard-19700101T000001Z-main-2.orr";
+    sim.room.reset();  // killed before a keyframe of its own
+    CHECK(records > 0);
+    CHECK(proof_of(part).report.ancillary.players == 0);
+    SimRoom again(load_test_scene("yard"), options_of());
+    Counter third;
+    again.room->set_director(&third);
+    CHECK(resume(again, *open_to_resume(part)).ok());
+}
+
+TEST_CASE("resume: a signature of the whole is no longer in a recording that goes on") {
+    const test::TempFolder folder;
+    const SigningKey key = make_signing_key(std::array<std::uint8_t, 32>{4});
+    const std::string path = play_and_die(folder.path(), 1.5, options_of());
+    {
+        const auto from = open_to_resume(path);
+        const auto source = server::ReplaySource::open(path);
+        const Survey seen = survey(**source);
+        ReplayWriter writer(8);
+        REQUIRE(writer.go_on(seen.header.run, seen.ticks, seen.record_end).ok());
+        std::vector<std::uint8_t> bytes = orrery::test::read_file(path);
+        test::append(bytes, writer.sign(key, SignedExtent::whole));  // killed before END
+        test::write_file(path, bytes);
+    }
+    SimRoom sim(load_test_scene("yard"), options_of());
+    REQUIRE(resume(sim, *open_to_resume(path)).ok());
+    sim.run(0.2);
+    REQUIRE(sim.room->stop(sim.now()).ok());
+    CHECK(proof_of(path).report.verdict == Verdict::same);
+    CHECK(proof_of(path).report.ancillary.signs == 0);
+}
+
 TEST_CASE("resume: what a game or a recording lacks is named, and the recording stays as it was") {
     const test::TempFolder folder;
     Counter keeps;
@@ -248,6 +326,12 @@ TEST_CASE("resume: a recording is locked while it is written, and refused when i
     const std::vector<std::uint8_t> whole = orrery::test::read_file(path);
     std::vector<std::uint8_t> damaged = whole;
     damaged[whole.size() - 700] ^= 1;
+    test::write_file(path, damaged);
+    CHECK_FALSE(server::Resumption::open(server::system_files(), path).ok());
+    // Pages of zeros behind the damage are no sign of a machine that failed.
+    damaged = whole;
+    damaged[whole.size() / 2] ^= 1;
+    damaged.resize(damaged.size() + 8192, 0);
     test::write_file(path, damaged);
     CHECK_FALSE(server::Resumption::open(server::system_files(), path).ok());
     // A machine that failed has lost a page of the file's end: what is before it counts.

@@ -34,7 +34,7 @@ class FaultyFiles final : public server::RecordFiles {
         const std::lock_guard lock(mutex_);
         faults_ = faults;
     }
-    void stall(bool stalls) {  // writes wait
+    void stall(bool stalls) {  // writes and syncs wait
         const std::lock_guard lock(mutex_);
         stalls_ = stalls;
         moved_.notify_all();
@@ -115,7 +115,8 @@ class FaultyFiles final : public server::RecordFiles {
             return 0;
         }
         int sync() override {
-            const std::lock_guard lock(disk_.mutex_);
+            std::unique_lock lock(disk_.mutex_);
+            disk_.moved_.wait(lock, [&] { return !disk_.stalls_; });
             ++disk_.syncs_;
             if (disk_.faults_.sync_code != 0) return disk_.faults_.sync_code;
             content_->durable = content_->bytes.size();
@@ -126,7 +127,7 @@ class FaultyFiles final : public server::RecordFiles {
             content_->bytes.resize(static_cast<std::size_t>(size));
             return 0;
         }
-        int reserve(std::uint64_t, std::uint64_t) override { return EOPNOTSUPP; }
+        int reserve(std::uint64_t, std::uint64_t) override { return 0; }
         bool has_name() const override {
             const std::lock_guard lock(disk_.mutex_);
             return content_->named;
