@@ -23,7 +23,6 @@ namespace {
 constexpr std::uint32_t kMaxBots = 4096;
 constexpr std::uint32_t kOtherFiles = 64;      // that the program has open beside the bots' sockets
 constexpr std::uint64_t kBeat_ns = 8'000'000;  // a bot is called at least so often
-constexpr double kNobodyListens_s = 1.0;       // a refused port is believed after so long
 constexpr double kMaxSeconds = 1e6, kMaxEvery_s = 3600.0, kLeastEvery_s = 0.1;
 
 volatile std::sig_atomic_t stop_asked = 0;

@@ -198,13 +198,17 @@ void Bot::update(std::uint64_t now_ns) {
         client_->disconnect(now_ns);
         ++totals_.left;
         ended(back_at(now_ns));
-    } else if (state_ == State::trying && seconds_between(tried_ns_, now_ns) > door_.join_timeout_s) {
+    } else if (state_ == State::trying && seconds_between(tried_ns_, now_ns) > patience_s()) {
         std::string reason = warning_;
         if (connected()) reason = "let in, but the world did not arrive in the time of --join-timeout-s";
         if (reason.empty()) reason = "not let in within the time of --join-timeout-s";
         client_->disconnect(now_ns);
         fail(reason, now_ns);
     }
+}
+
+double Bot::patience_s() const {
+    return unreachable() ? std::min(kNobodyListens_s, door_.join_timeout_s) : door_.join_timeout_s;
 }
 
 void Bot::read_events(std::uint64_t now_ns) {

@@ -17,6 +17,9 @@ namespace orrery::server {
 // A snapshot that comes so long after the one before it is late.
 inline constexpr double kLateGap_s = 0.1;
 
+// A try fails, and a run ends, if for so long the system has said that nothing listens.
+inline constexpr double kNobodyListens_s = 1.0;
+
 // Where bots go, and who lets them in.
 struct SwarmDoor {
     protocol::Address server;
@@ -75,6 +78,7 @@ class Bot {
     void count_snapshots(std::uint64_t now_ns);
     void ended(std::uint64_t again_at_ns);
     void fail(const std::string& reason, std::uint64_t now_ns);
+    double patience_s() const;  // with a try
     std::uint64_t back_at(std::uint64_t now_ns) const;
 
     const SwarmDoor& door_;

@@ -44,6 +44,15 @@ double per_second(std::uint64_t count, double seconds) {
 
 double ms(double seconds) { return seconds * 1e3; }
 
+std::optional<double> quantile_ms(const Spread& spread, double share) {
+    return spread.count() == 0 ? std::nullopt : std::optional(ms(spread.quantile_s(share)));
+}
+
+std::string quantile_text(const Spread& spread, double share) {
+    const std::optional<double> time = quantile_ms(spread, share);
+    return time ? fmt::format("{:.2f}", *time) : "-";
+}
+
 struct Bytes {
     double mean = 0.0;
     std::uint64_t most = 0;
@@ -77,11 +86,11 @@ std::vector<JsonLine> reason_objects(const Reasons& reasons) {
 std::string swarm_status_text(const SwarmStatus& s) {
     return fmt::format(
         "status t_s={:.1f} trying={} connected={} playing={} seated={} snapshots_per_s={:.0f} in_bytes_per_s={:.0f} "
-        "out_bytes_per_s={:.0f} rtt_p50_ms={:.2f} rtt_p99_ms={:.2f} lost={} late={} cpu_percent={:.0f} "
+        "out_bytes_per_s={:.0f} rtt_p50_ms={} rtt_p99_ms={} lost={} late={} cpu_percent={:.0f} "
         "lag_max_ms={:.1f}",
         s.at_s, s.trying, s.connected, s.playing, s.seated, per_second(s.traffic.snapshots, s.length_s),
         per_second(s.traffic.bytes_in, s.length_s), per_second(s.traffic.bytes_out, s.length_s),
-        ms(s.round_trip.quantile_s(0.5)), ms(s.round_trip.quantile_s(0.99)), s.traffic.lost, s.traffic.late,
+        quantile_text(s.round_trip, 0.5), quantile_text(s.round_trip, 0.99), s.traffic.lost, s.traffic.late,
         100.0 * s.cpu_share, ms(s.lag_max_s));
 }
 
@@ -97,8 +106,8 @@ std::string swarm_status_json(const SwarmStatus& s) {
         .number("snapshots_per_s", rate(s.traffic.snapshots))
         .number("in_bytes_per_s", rate(s.traffic.bytes_in))
         .number("out_bytes_per_s", rate(s.traffic.bytes_out))
-        .number("rtt_p50_ms", std::optional(ms(s.round_trip.quantile_s(0.5))))
-        .number("rtt_p99_ms", std::optional(ms(s.round_trip.quantile_s(0.99))))
+        .number("rtt_p50_ms", quantile_ms(s.round_trip, 0.5))
+        .number("rtt_p99_ms", quantile_ms(s.round_trip, 0.99))
         .number("lost", s.traffic.lost)
         .number("late", s.traffic.late)
         .number("cpu_percent", std::optional(100.0 * s.cpu_share))
@@ -113,13 +122,13 @@ std::string swarm_summary_text(const SwarmSummary& s) {
     return reason_lines("refused", t.refused) + reason_lines("disconnected", t.disconnected) +
            fmt::format(
                "summary clients={} seconds={:.1f} joins_tried={} joined={} refused={} given_up={} left={} "
-               "disconnected={} join_p50_ms={:.1f} join_p99_ms={:.1f} rtt_p50_ms={:.2f} rtt_p99_ms={:.2f} "
-               "gap_p50_ms={:.2f} gap_p99_ms={:.2f} gap_max_ms={:.2f} snapshots={} lost={} late={} "
+               "disconnected={} join_p50_ms={} join_p99_ms={} rtt_p50_ms={} rtt_p99_ms={} "
+               "gap_p50_ms={} gap_p99_ms={} gap_max_ms={:.2f} snapshots={} lost={} late={} "
                "in_bytes_per_client={:.0f} in_bytes_most={} out_bytes_per_client={:.0f} out_bytes_most={} "
                "cpu_s={:.2f} lag_max_ms={:.1f}",
                s.clients, s.seconds, t.tried, t.joined, t.refused.count(), t.given_up, t.left, t.disconnected.count(),
-               ms(t.join.quantile_s(0.5)), ms(t.join.quantile_s(0.99)), ms(t.round_trip.quantile_s(0.5)),
-               ms(t.round_trip.quantile_s(0.99)), ms(t.gap.quantile_s(0.5)), ms(t.gap.quantile_s(0.99)),
+               quantile_text(t.join, 0.5), quantile_text(t.join, 0.99), quantile_text(t.round_trip, 0.5),
+               quantile_text(t.round_trip, 0.99), quantile_text(t.gap, 0.5), quantile_text(t.gap, 0.99),
                ms(t.gap.max_s()), t.traffic.snapshots, t.traffic.lost, t.traffic.late, in.mean, in.most, out.mean,
                out.most, s.cpu_s, ms(s.lag_max_s));
 }
@@ -140,12 +149,12 @@ std::string swarm_summary_json(const SwarmSummary& s) {
         .number("left", t.left)
         .number("disconnected", t.disconnected.count())
         .objects("disconnections", reason_objects(t.disconnected))
-        .number("join_p50_ms", std::optional(ms(t.join.quantile_s(0.5))))
-        .number("join_p99_ms", std::optional(ms(t.join.quantile_s(0.99))))
-        .number("rtt_p50_ms", std::optional(ms(t.round_trip.quantile_s(0.5))))
-        .number("rtt_p99_ms", std::optional(ms(t.round_trip.quantile_s(0.99))))
-        .number("gap_p50_ms", std::optional(ms(t.gap.quantile_s(0.5))))
-        .number("gap_p99_ms", std::optional(ms(t.gap.quantile_s(0.99))))
+        .number("join_p50_ms", quantile_ms(t.join, 0.5))
+        .number("join_p99_ms", quantile_ms(t.join, 0.99))
+        .number("rtt_p50_ms", quantile_ms(t.round_trip, 0.5))
+        .number("rtt_p99_ms", quantile_ms(t.round_trip, 0.99))
+        .number("gap_p50_ms", quantile_ms(t.gap, 0.5))
+        .number("gap_p99_ms", quantile_ms(t.gap, 0.99))
         .number("gap_max_ms", std::optional(ms(t.gap.max_s())))
         .number("snapshots", t.traffic.snapshots)
         .number("lost", t.traffic.lost)
