@@ -2,8 +2,10 @@
 """Promises of `orrery swarm`: bots join, drive, leave and come back, and its exit code says whether all were let in and kept."""
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from programs import Server, check, main, values
@@ -59,6 +61,28 @@ def a_server_that_ends_throws_bots_out(programs, folder):
     check(summary["joined"] == "4" and summary["disconnected"] == "4" and int(summary["refused"]) > 0, str(summary))
 
 
+def a_signal_ends_the_bots_and_the_summary_follows(programs, folder):
+    with Server(programs, os.path.join(folder, "rec"), "--insecure", "--bind", "::1") as server:
+        swarm = subprocess.Popen([programs.orrery, "swarm", server.address, "--clients", "3", "--seconds", "0", "--join-within-s",
+                                  "0", "--stay-s", "0", "--status-every-s", "0.2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            for line in swarm.stdout:
+                if values(line)["playing"] == "3":
+                    break
+            swarm.send_signal(signal.SIGINT)
+            out, errors = swarm.communicate(timeout=30)
+        finally:
+            swarm.kill()
+        waited = 0
+        while server.log_text().count("disconnected: it left") < 3:  # the server reads once a tick
+            check(waited < 100, "the server was not told that the bots left: " + server.log_text())
+            time.sleep(0.05)
+            waited += 1
+        check(server.stop() == 0, "SIGTERM does not end the server with 0")
+    summary = values(out.splitlines()[-1])
+    check(swarm.returncode == 0 and summary["joined"] == summary["left"] == "3", f"{swarm.returncode}: {out}{errors}")
+
+
 def bots_that_are_not_let_in_say_why(programs, folder):
     with Server(programs, os.path.join(folder, "rec"), "--key-file", key_file(folder, "key"), "--max-clients", "2") as server:
         wrong = programs.run(programs.orrery, "swarm", server.address, "--clients", "2", "--key-file", key_file(folder, "other"),
@@ -85,5 +109,6 @@ def what_is_wrong_is_named_by_its_exit_code(programs, folder):
 
 
 if __name__ == "__main__":
-    main([twenty_bots_join_leave_and_come_back, a_server_that_ends_throws_bots_out, bots_that_are_not_let_in_say_why,
+    main([twenty_bots_join_leave_and_come_back, a_server_that_ends_throws_bots_out, a_signal_ends_the_bots_and_the_summary_follows,
+          bots_that_are_not_let_in_say_why,
           what_is_wrong_is_named_by_its_exit_code])
