@@ -14,6 +14,7 @@
 #include "server/cli/replay.h"
 #include "server/cli/run.h"
 #include "server/cli/serve.h"
+#include "server/cli/swarm.h"
 #include "server/cli/token.h"
 #include "server/cli/verify.h"
 #include "server/cli/version.h"
@@ -36,6 +37,7 @@ constexpr Subcommand kSubcommands[] = {
     {"bisect", orrery::server::bisect_command, "name the first body and field that differ between two executions"},
     {"replay", orrery::server::replay_command,
      "look into a recording: info, trace, state, hashes, cut, export, seek, key"},
+    {"swarm", orrery::server::swarm_command, "have bots join a server, drive and leave, and print what they saw"},
     {"bench", orrery::server::bench_command, "run the benchmark scenes"},
     {"doctor", orrery::server::doctor_command, "print what this build and this machine can do"},
 };

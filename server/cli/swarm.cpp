@@ -1,0 +1,297 @@
+#include "server/cli/swarm.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+
+#include "server/base/key_file.h"
+#include "server/cli/command_line.h"
+#include "server/cli/swarm_bot.h"
+#include "server/cli/swarm_figures.h"
+#include "server/cli/swarm_plan.h"
+
+namespace orrery::server {
+
+namespace {
+
+constexpr std::uint32_t kMaxBots = 4096;
+constexpr std::uint32_t kOtherFiles = 64;      // that the program has open beside the bots' sockets
+constexpr std::uint64_t kBeat_ns = 8'000'000;  // a bot is called at least so often
+constexpr double kMaxSeconds = 1e6, kMaxEvery_s = 3600.0, kLeastEvery_s = 0.1;
+
+volatile std::sig_atomic_t stop_asked = 0;
+void ask_to_stop(int) { stop_asked = 1; }
+
+struct SwarmOptions {
+    std::string server, key_file;
+    std::uint32_t clients = 0;
+    double seconds = 60.0, status_every_s = 1.0;
+    std::uint64_t seed = 1;
+    std::uint32_t channels = 2;
+    SwarmPace pace;
+    double join_timeout_s = 10.0;
+    bool json = false;
+};
+
+void describe(CLI::App& app, SwarmOptions& options) {
+    const auto seconds = CLI::Range(0.0, kMaxSeconds);
+    app.add_option("SERVER", options.server, "UDP address of a running `orrery serve`, for example 127.0.0.1:7770")
+        ->required();
+    app.add_option("--clients", options.clients, "number of bots")->required()->check(whole_number(1, kMaxBots));
+    app.add_option("--key-file", options.key_file,
+                   "file with the key of the server: 64 hex digits, mode 0600; each bot makes its tokens with it. "
+                   "Without it: the server gives tokens (serve --insecure)");
+    app.add_option("--seconds", options.seconds, "time in which bots join; 0: until SIGINT or SIGTERM")
+        ->check(seconds)
+        ->capture_default_str();
+    app.add_option("--seed", options.seed, "of client ids, times and controls: the same seed, the same bots")
+        ->check(whole_number(0, UINT64_MAX))
+        ->capture_default_str();
+    app.add_option("--join-within-s", options.pace.join_within_s, "time in which all bots first join, s")
+        ->check(seconds)
+        ->capture_default_str();
+    app.add_option("--stay-s", options.pace.stay_s, "mean time until a bot leaves, s; 0: none leaves before the end")
+        ->check(seconds)
+        ->capture_default_str();
+    app.add_option("--away-s", options.pace.away_s, "mean time until a bot that has left or was refused tries again, s")
+        ->check(CLI::Range(kLeastEvery_s, kMaxSeconds))
+        ->capture_default_str();
+    app.add_option("--join-timeout-s", options.join_timeout_s, "time after which a try to join has failed, s")
+        ->check(CLI::Range(kLeastEvery_s, kMaxEvery_s))
+        ->capture_default_str();
+    app.add_option("--channels", options.channels, "channels of the control that move; the others are 0")
+        ->check(whole_number(0, kBotChannels))
+        ->capture_default_str();
+    app.add_option("--status-every-s", options.status_every_s, "seconds between status lines")
+        ->check(CLI::Range(kLeastEvery_s, kMaxEvery_s))
+        ->capture_default_str();
+    app.add_flag("--json", options.json, "print one JSON object for each line instead of text");
+}
+
+std::uint64_t now_ns() {
+    const auto since = std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+double cpu_s() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Each bot has a socket.
+Result<Ok> raise_file_limit(std::uint32_t bots) {
+    rlimit limit{};
+    const rlim_t wanted = bots + kOtherFiles;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return Ok{};
+    limit.rlim_cur = std::min(limit.rlim_max, wanted);
+    if (limit.rlim_cur == wanted && ::setrlimit(RLIMIT_NOFILE, &limit) == 0) return Ok{};
+    return Error{ErrorCode::limit_reached, "--clients " + std::to_string(bots),
+                 "this process may open " + std::to_string(limit.rlim_max) + " files, and " + std::to_string(wanted) +
+                     " are needed; raise the limit with ulimit -n"};
+}
+
+class Swarm {
+  public:
+    Swarm(const SwarmOptions& options, const SwarmDoor& door) : options_(options), door_(door), start_(now_ns()) {
+        for (std::uint32_t i = 0; i < options.clients; ++i) {
+            bots_.push_back(std::make_unique<Bot>(door_, BotPlan(options.seed, i, options.pace), options.channels,
+                                                  totals_, start_));
+        }
+        calls_.assign(bots_.size(), start_);
+        polled_.resize(bots_.size());
+    }
+
+    int run() {
+        std::uint64_t status_at = start_ + every_ns();
+        while (!over(now_ns())) {
+            const std::uint64_t next = call_bots();
+            const std::uint64_t now = now_ns();
+            if (now >= status_at) {
+                print_status(now);
+                status_at = std::max(status_at + every_ns(), now);
+            }
+            wait_until(std::min(next, status_at));
+        }
+        const std::uint64_t now = now_ns();
+        for (const auto& bot : bots_) bot->finish(now);
+        return finish(seconds_until(now));
+    }
+
+  private:
+    std::uint64_t every_ns() const { return static_cast<std::uint64_t>(options_.status_every_s * 1e9); }
+    double seconds_until(std::uint64_t now) const { return static_cast<double>(now - start_) * 1e-9; }
+
+    // Calls those bots that have something to read or whose time has come; gives the time of the next one.
+    std::uint64_t call_bots() {
+        std::uint64_t next = now_ns() + kBeat_ns;
+        for (std::size_t i = 0; i < bots_.size(); ++i) {
+            Bot& bot = *bots_[i];
+            const std::uint64_t now = now_ns();
+            const bool readable = polled_[i].fd >= 0 && polled_[i].revents != 0;
+            if (readable || now >= calls_[i]) {
+                if (now > calls_[i]) lag_s_ = std::max(lag_s_, static_cast<double>(now - calls_[i]) * 1e-9);
+                bot.update(now);
+                calls_[i] = now + kBeat_ns;
+            }
+            next = std::min(next, calls_[i]);
+            polled_[i] = {bot.handle(), POLLIN, 0};
+        }
+        return next;
+    }
+
+    void wait_until(std::uint64_t until) {
+        const std::uint64_t now = now_ns();
+        const std::uint64_t left = until > now ? until - now : 0;
+        const timespec time{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+        if (::ppoll(polled_.data(), polled_.size(), &time, nullptr) >= 0) return;
+        for (pollfd& polled : polled_) polled.revents = 0;  // a signal
+    }
+
+    bool over(std::uint64_t now) {
+        if (stop_asked != 0) return true;
+        if (!answered_ && unanswered(now)) return true;
+        if (options_.seconds <= 0.0 || seconds_until(now) < options_.seconds) return false;
+        for (const auto& bot : bots_) bot->try_no_more();
+        return std::none_of(bots_.begin(), bots_.end(),
+                            [](const auto& bot) { return bot->state() == Bot::State::trying; });
+    }
+
+    // Whether there is nothing to wait for: nobody has answered anyone.
+    bool unanswered(std::uint64_t now) {
+        bool refused = false;
+        for (const auto& bot : bots_) {
+            answered_ = answered_ || bot->traffic().bytes_in > 0;
+            refused = refused || bot->unreachable();
+        }
+        if (answered_ || totals_.tried == 0) return false;
+        if (first_try_ == 0) first_try_ = now;
+        const double since_s = static_cast<double>(now - first_try_) * 1e-9;
+        return since_s > (refused ? kNobodyListens_s : options_.join_timeout_s + kNobodyListens_s);
+    }
+
+    SwarmTraffic traffic() const {
+        SwarmTraffic out;
+        for (const auto& bot : bots_) {
+            const SwarmTraffic one = bot->traffic();
+            out.snapshots += one.snapshots;
+            out.lost += one.lost;
+            out.late += one.late;
+            out.bytes_in += one.bytes_in;
+            out.bytes_out += one.bytes_out;
+        }
+        return out;
+    }
+
+    void print_status(std::uint64_t now) {
+        SwarmStatus status;
+        status.at_s = seconds_until(now);
+        status.length_s = status.at_s - told_at_s_;
+        for (const auto& bot : bots_) {
+            status.connected += bot->connected() ? 1 : 0;
+            status.trying += bot->state() == Bot::State::trying && !bot->connected() ? 1 : 0;
+            status.seated += bot->seated() ? 1 : 0;
+            if (bot->state() != Bot::State::playing) continue;
+            ++status.playing;
+            const double round_trip_s = bot->round_trip_s();
+            if (round_trip_s <= 0.0) continue;
+            status.round_trip.add(round_trip_s);
+            totals_.round_trip.add(round_trip_s);
+        }
+        SwarmTraffic all = traffic();
+        all.lost = std::max(all.lost, told_.lost);  // one that was missing may have come
+        status.traffic = {all.snapshots - told_.snapshots, all.lost - told_.lost, all.late - told_.late,
+                          all.bytes_in - told_.bytes_in, all.bytes_out - told_.bytes_out};
+        const double cpu = cpu_s();
+        status.cpu_share = (cpu - told_cpu_s_) / std::max(status.length_s, 1e-9);
+        status.lag_max_s = lag_s_;
+        print(options_.json ? swarm_status_json(status) : swarm_status_text(status));
+        told_ = all;
+        told_cpu_s_ = cpu;
+        told_at_s_ = status.at_s;
+        lag_all_s_ = std::max(lag_all_s_, lag_s_);
+        lag_s_ = 0.0;
+    }
+
+    int finish(double seconds) {
+        totals_.traffic = traffic();
+        SwarmSummary summary{totals_, options_.clients, seconds, cpu_s(), std::max(lag_all_s_, lag_s_)};
+        for (const auto& bot : bots_) summary.by_client.push_back(bot->traffic());
+        print(options_.json ? swarm_summary_json(summary) : swarm_summary_text(summary));
+        const std::string place = door_.server.to_string();
+        if (totals_.tried > 0 && totals_.traffic.bytes_in == 0) {
+            const bool reasons = totals_.refused.count() > 0;
+            return complain(place + ": nothing answers: " +
+                                (reasons ? totals_.refused.all().begin()->first
+                                         : "start a server there, or name the address that it prints as udp="),
+                            kExitMachine);
+        }
+        if (totals_.refused.count() == 0 && totals_.disconnected.count() == 0) return kExitGood;
+        return complain(place + ": " + std::to_string(totals_.refused.count()) + " of " +
+                            std::to_string(totals_.tried) + " joins were refused, and " +
+                            std::to_string(totals_.disconnected.count()) + " bots were thrown out",
+                        kExitFalse);
+    }
+
+    static void print(const std::string& lines) {
+        std::printf("%s\n", lines.c_str());
+        std::fflush(stdout);
+    }
+
+    const SwarmOptions& options_;
+    const SwarmDoor& door_;
+    const std::uint64_t start_;
+    SwarmTotals totals_;
+    std::vector<std::unique_ptr<Bot>> bots_;
+    std::vector<std::uint64_t> calls_;  // when each bot is to be called next
+    std::vector<pollfd> polled_;
+    bool answered_ = false;
+    std::uint64_t first_try_ = 0;
+    SwarmTraffic told_;  // up to the last status line
+    double told_at_s_ = 0.0, told_cpu_s_ = 0.0, lag_s_ = 0.0, lag_all_s_ = 0.0;
+};
+
+}  // namespace
+
+int swarm_command(const std::vector<std::string>& arguments) {
+    SwarmOptions options;
+    CLI::App app(
+        "Bots join a server over UDP, drive by a random walk of their controls, leave, and come back with new tokens. "
+        "What they see is printed. All bots run on one thread. There are no bots over WebSocket.",
+        "orrery swarm");
+    app.footer(
+        "Exit code 0: all that wanted to be in were let in, and none was thrown out. 1: some were not. 3: nothing "
+        "answers.");
+    describe(app, options);
+    if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
+    const Result<protocol::Address> server = protocol::Address::parse(options.server);
+    if (!server) return complain(server.error(), kExitUsage);
+    if (server->port == 0)
+        return complain("SERVER " + options.server + ": name the port that it listens on", kExitUsage);
+    if (const Result<Ok> files = raise_file_limit(options.clients); !files)
+        return complain(files.error(), kExitMachine);
+    SwarmDoor door{*server, std::nullopt, options.join_timeout_s};
+    if (!options.key_file.empty()) {
+        Result<protocol::Key> key = read_key_file(options.key_file);
+        if (!key) return complain(key.error(), kExitInput);
+        forbid_core_files();
+        door.key = *key;
+        protocol::wipe(*key);
+    }
+    std::signal(SIGINT, ask_to_stop);
+    std::signal(SIGTERM, ask_to_stop);
+    const int code = Swarm(options, door).run();
+    if (door.key) protocol::wipe(*door.key);
+    return code;
+}
+
+}  // namespace orrery::server
