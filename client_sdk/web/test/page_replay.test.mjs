@@ -15,9 +15,9 @@ const skip = cannot();
 const SECONDS = 5;
 let browser, page, recording;
 
-/** A drive of a client in Node. The recording of it is closed. */
+/** A drive of a client in Node. The recording of it is closed; each of its ticks has all hashes. */
 async function record() {
-  const server = await Server.start();
+  const server = await Server.start({ options: ['--fsync', 'none'] });
   try {
     const client = await Client.connect(server.options);
     client.setControl([1, 0.3]);
