@@ -10,11 +10,10 @@
 
 #include "server/cli/command_line.h"
 #include "server/cli/progress.h"
+#include "server/cli/verify_execution.h"
 #include "server/cli/verify_folder.h"
 #include "server/cli/verify_plan.h"
 #include "server/room/replay_source.h"
-#include "server/room/rig_backend.h"
-#include "server/room/thread_pool.h"
 
 namespace orrery::server {
 
@@ -26,21 +25,9 @@ VerifiedReplay verify_replay(const std::string& path, const VerifySettings& sett
         result.report.error.place.clear();  // the path is printed anyway
         return result;
     }
-    std::unique_ptr<ThreadPool> pool;
-    const std::uint32_t workers = std::max(settings.threads, settings.parallel);
-    if (workers > 1) pool = std::make_unique<ThreadPool>(workers);
-    protocol::replay::VerifyOptions options;
-    options.target = settings.target;
-    options.executor = settings.parallel > 1 ? nullptr : pool.get();
-    options.stretches = settings.parallel > 1 ? pool.get() : nullptr;
-    options.rig_device = settings.rig_device;
-    options.progress = settings.progress;
-    options.load_scene = [&settings](const protocol::replay::FileHeader& header) {
-        return protocol::replay::load_recorded_scene(header, settings.max_bodies);
-    };
-
+    const VerifyRun run(settings);
     const auto begin = std::chrono::steady_clock::now();
-    result.report = protocol::replay::verify(**source, options);
+    result.report = protocol::replay::verify(**source, run.options);
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     std::error_code failed;
     const std::uintmax_t size = std::filesystem::file_size(path, failed);
@@ -90,7 +77,8 @@ int verify_all(const ReplayList& list, VerifySettings& settings, bool json) {
 int verify_command(const std::vector<std::string>& arguments) {
     if (is_plan_command(arguments)) return plan_command(arguments);
     VerifySettings settings;
-    std::string target = "auto", jacobi = "auto", trust;
+    ExecutionOptions execution;
+    std::string trust;
     bool json = false;
     CLI::App app(
         "Re-simulates replays and compares the hash of every tick, and every keyframe. Of a folder all files *.orr in "
@@ -99,18 +87,8 @@ int verify_command(const std::vector<std::string>& arguments) {
         "as it goes. The exit code is the largest of all recordings.",
         "orrery verify");
     app.add_option("REPLAY", settings.replays, "replay files and folders")->required();
-    app.add_option("--target", target,
-                   "SIMD target: auto, scalar, ssse3, sse4, avx2, avx3, neon, wasm (the bits are the same)");
-    auto* threads = app.add_option("--threads", settings.threads, "threads inside a tick (no bit depends on it)")
-                        ->check(whole_number(1, kMaxThreads))
-                        ->capture_default_str();
-    app.add_option("--parallel", settings.parallel, "number of parts between keyframes that are verified in parallel")
-        ->check(whole_number(1, kMaxThreads))
-        ->excludes(threads)
-        ->capture_default_str();
+    execution.add_to(app, settings);
     app.footer(plan_help());
-    add_jacobi_option(app, jacobi);
-    add_max_bodies_option(app, settings.max_bodies);
     app.add_option(
         "--trust", trust,
         "file with the public keys that are trusted, a line NAME KEY each (see orrery replay key): exit code "
@@ -118,13 +96,7 @@ int verify_command(const std::vector<std::string>& arguments) {
     app.add_flag("--require-complete", settings.require_complete, "exit code 1 for a recording that was not closed");
     app.add_flag("--json", json, "print one JSON object for each replay instead of text; of folders also a summary");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
-    int exit = kExitGood;
-    const std::optional<sim::Target> found = parse_target(target, exit);
-    if (!found) return exit;
-    settings.target = *found;
-    const Result<RigBackend> backend = pick_rig_backend(jacobi);
-    if (!backend) return complain(backend.error(), kExitMachine);
-    settings.rig_device = backend->device.get();
+    if (const std::optional<int> exit = execution.apply(settings)) return *exit;
     if (!trust.empty()) {
         Result<TrustFile> keys = TrustFile::read(trust);
         if (!keys) return complain(keys.error(), kExitInput);

@@ -19,9 +19,8 @@
 #include "server/base/trust_file.h"
 #include "server/cli/command_line.h"
 #include "server/cli/verify.h"
+#include "server/cli/verify_execution.h"
 #include "server/room/replay_source.h"
-#include "server/room/rig_backend.h"
-#include "server/room/thread_pool.h"
 
 namespace orrery::server {
 
@@ -138,20 +137,9 @@ Result<replay::SegmentResult> simulate_segment(const SegmentOptions& options, co
                                                const std::string& path) {
     const auto source = ReplaySource::open(path);
     if (!source) return source.error();
-    const VerifySettings& settings = options.settings;
-    std::unique_ptr<ThreadPool> pool;
-    if (const std::uint32_t workers = std::max(settings.threads, settings.parallel); workers > 1)
-        pool = std::make_unique<ThreadPool>(workers);
-    replay::VerifyOptions how;
-    how.target = settings.target;
-    how.executor = settings.parallel > 1 ? nullptr : pool.get();
-    how.stretches = settings.parallel > 1 ? pool.get() : nullptr;
-    how.rig_device = settings.rig_device;
-    how.load_scene = [&](const replay::FileHeader& header) {
-        return replay::load_recorded_scene(header, settings.max_bodies);
-    };
+    const VerifyRun run(options.settings);
     const auto begin = std::chrono::steady_clock::now();
-    Result<replay::SegmentResult> result = replay::verify_segment(**source, plan, options.segment, how);
+    Result<replay::SegmentResult> result = replay::verify_segment(**source, plan, options.segment, run.options);
     const auto wall = std::chrono::steady_clock::now() - begin;
     if (!result)
         return Error{result.error().code, path + (result.error().place.empty() ? "" : ": " + result.error().place),
@@ -195,7 +183,7 @@ int verify_one_segment(const SegmentOptions& options, bool json) {
 int verify_segment(const std::vector<std::string>& arguments) {
     SegmentOptions options;
     VerifySettings& settings = options.settings;
-    std::string target = "auto", jacobi = "auto";
+    ExecutionOptions execution;
     bool json = false;
     CLI::App app(
         "Verifies one segment of a plan: reads the file header and the bytes of the segment alone, simulates it, "
@@ -211,25 +199,10 @@ int verify_segment(const std::vector<std::string>& arguments) {
         ->capture_default_str();
     app.add_option("--worker-key", options.worker_key,
                    "sign the result: file of a secret key, 64 hex digits, mode 0600");
-    app.add_option("--target", target, "SIMD target, as of `orrery verify`");
-    auto* threads = app.add_option("--threads", settings.threads, "threads inside a tick (no bit depends on it)")
-                        ->check(whole_number(1, kMaxThreads))
-                        ->capture_default_str();
-    app.add_option("--parallel", settings.parallel, "number of parts of the segment that are verified in parallel")
-        ->check(whole_number(1, kMaxThreads))
-        ->excludes(threads)
-        ->capture_default_str();
-    add_jacobi_option(app, jacobi);
-    add_max_bodies_option(app, settings.max_bodies);
+    execution.add_to(app, settings);
     app.add_flag("--json", json, "print one JSON object instead of text");
     if (const std::optional<int> exit = parse_arguments(app, arguments)) return *exit;
-    int exit = kExitGood;
-    const std::optional<sim::Target> found = parse_target(target, exit);
-    if (!found) return exit;
-    settings.target = *found;
-    const Result<RigBackend> backend = pick_rig_backend(jacobi);
-    if (!backend) return complain(backend.error(), kExitMachine);
-    settings.rig_device = backend->device.get();
+    if (const std::optional<int> exit = execution.apply(settings)) return *exit;
     return verify_one_segment(options, json);
 }
 

@@ -15,7 +15,7 @@ std::uint32_t ticks_per_chunk(FsyncPolicy policy, double tick_rate_hz) {
 
 RecordParts::RecordParts(std::unique_ptr<Recorder> first, PartsSettings settings)
     : settings_(std::move(settings)), recorder_(std::move(first)), path_(recorder_->path()) {
-    last_seen_ = recorded_ = recorder_->last_tick_written();
+    part_start_ = last_seen_ = recorded_ = recorder_->last_tick_written();
     note_counters();
 }
 
@@ -24,10 +24,13 @@ void RecordParts::note_counters() {
     if (recorder_->bytes_durable() > 0) durable_ = recorder_->last_tick_durable();
 }
 
-// What the file has may still become durable; after a sync() that failed, nobody knows.
+// What the file has may still become durable; after a sync() that failed, nobody knows. Of a file that was deleted all
+// is lost.
 void RecordParts::fail(const Error& error, TimeNs now) {
-    const bool kept = settings_.fsync == FsyncPolicy::none || recorder_->save_rest();
+    const bool trusted = settings_.fsync == FsyncPolicy::none && !recorder_->was_deleted();
+    const bool kept = trusted || recorder_->save_rest();
     note_counters();
+    if (recorder_->was_deleted()) durable_ = std::min(durable_, part_start_);
     if (!kept) lost_ += recorded_ - std::min(recorded_, durable_);
     next_.parent = recorder_->as_parent();
     if (recorder_->bytes_written() > 0 && recorded_ == 0) {  // not a tick is in it
@@ -109,6 +112,7 @@ void RecordParts::begin_part(const KeyframeItem& keyframe, TimeNs now) {
     recorder_ = std::move(begun).value();
     path_ = recorder_->path();
     part_began_ = now;
+    part_start_ = keyframe.tick;
     lost_ += keyframe.tick - before;
     news_.push_back(
         {.kind = RecordingNews::Kind::went_on, .path = path_, .first_lost = before + 1, .last_lost = keyframe.tick});

@@ -115,7 +115,7 @@ class RecordParts {
     std::unique_ptr<Recorder> recorder_;  // null: between parts
     std::string path_;
     PartStart next_;  // of the next part: its parent
-    std::uint64_t last_seen_ = 0, recorded_ = 0, durable_ = 0, lost_ = 0;
+    std::uint64_t part_start_ = 0, last_seen_ = 0, recorded_ = 0, durable_ = 0, lost_ = 0;
     protocol::TimeNs last_sync_ = 0, part_began_ = 0, retry_at_ = 0, retry_after_ = kFirstRetry;
     bool wants_keyframe_ = false;
     std::optional<Error> first_error_;

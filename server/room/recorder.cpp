@@ -129,7 +129,7 @@ Recorder::Recorder(const RecorderSettings& settings, double tick_rate_hz, std::s
 Error Recorder::fail(const char* call, int code) {
     failed_ = true;
     failure_ = io_error(path_, call, code, ": the recording ends at tick ");
-    failure_.message += std::to_string(last_tick_written_) + "; make room and start a new recording";
+    failure_.message += std::to_string(last_tick_written_) + "; make room on the disk";
     // A torn last record would do no harm; without it the file is whole up to here.
     if (file_->truncate(size_) != 0) failure_.message += " (its last record is torn)";
     return failure_;
@@ -165,7 +165,7 @@ Result<Ok> Recorder::check_name() {
     failed_ = true;
     failure_ = Error{ErrorCode::io, path_,
                      "the file was deleted: the recording of " + std::to_string(last_tick_written_) +
-                         " ticks is lost; start the room anew to record again"};
+                         " ticks is lost; leave the files of a room that runs"};
     return failure_;
 }
 

@@ -91,6 +91,7 @@ class Recorder {
 
     // Writes the ticks that wait, and waits until all is on the disk.
     Result<Ok> sync();
+    bool was_deleted() const { return file_ && !file_->has_name(); }
     // After a failure: waits until what the file has is on the disk. False: it is not known to be.
     bool save_rest();
     // Writes the end record and waits until the file is on the disk.

@@ -262,7 +262,9 @@ TEST_CASE("room recorder: a file that was deleted is noticed within a second, an
     CHECK(room.news[0].error.message.find("deleted") != std::string::npos);
     room.step(120);
     CHECK_FALSE(room.recorder->counters().failing);
-    CHECK(disk.created().size() == 2);
+    REQUIRE(disk.created().size() == 2);
+    // All that the deleted file had is lost, too.
+    CHECK(room.recorder->counters().lost == survey_of(disk.bytes(disk.created()[1])).header.first_tick);
 }
 
 TEST_CASE("room recorder: its thread waits for a disk that stands still, the room does not, and nothing is lost") {
