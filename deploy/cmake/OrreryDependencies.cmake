@@ -1,5 +1,6 @@
 # Libraries without a CMake package of their own, as imported targets: orrery::xxhash, orrery::sodium, orrery::zstd,
-# orrery::flatbuffers, orrery::wslay. Included by the build and, installed, by orrery-config.cmake: so an installed package finds them
+# orrery::flatbuffers, orrery::wslay, orrery::httplib,
+# orrery::prometheus. Included by the build and, installed, by orrery-config.cmake: so an installed package finds them
 # again where it is used and holds no path of the machine that built it.
 
 # orrery_find_library(target library header debian_package): without the library there is no target, and
@@ -35,6 +36,10 @@ macro(orrery_find)
       orrery_find_library(zstd zstd zstd.h libzstd-dev)
     elseif(orrery_target STREQUAL "wslay")
       orrery_find_library(wslay wslay wslay/wslay.h libwslay-dev)
+    elseif(orrery_target STREQUAL "httplib")
+      orrery_find_library(httplib cpp-httplib httplib.h libcpp-httplib-dev)
+    elseif(orrery_target STREQUAL "prometheus")
+      orrery_find_library(prometheus prometheus-cpp-core prometheus/registry.h prometheus-cpp-dev)
     endif()
   endforeach()
 endmacro()

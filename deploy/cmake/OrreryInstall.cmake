@@ -93,6 +93,6 @@ endfunction()
 orrery_pkg_config(sim "Deterministic rigid-body simulation (C++20, static)" "" "-lorrery_sim -lhwy -lxxhash" "")
 orrery_pkg_config(protocol "Scenes, recordings and the network protocol (C++20, static)" "orrery-sim"
   "-lorrery_protocol -lflatbuffers -lsodium -lzstd -lxxhash" "")
-orrery_pkg_config(server "A room and its host (C++20, static)" "orrery-protocol, spdlog" "-lorrery_server -lwslay -ldl -pthread" "")
+orrery_pkg_config(server "A room and its host (C++20, static)" "orrery-protocol, spdlog" "-lorrery_server -lwslay -lcpp-httplib -lprometheus-cpp-core -ldl -pthread" "")
 orrery_pkg_config(client "The client SDK (C; shared, or static with --static)" "" "-lorrery_client"
   "-lorrery_protocol -lorrery_sim -lhwy -lflatbuffers -lsodium -lzstd -lxxhash -lstdc++ -lm")

@@ -70,6 +70,19 @@ struct GameServerConfig {
     // Further origins (https://play.example.com) whose pages may connect; those of the server's own host always may.
     std::vector<std::string> allowed_origins;
 
+    // The control API (deploy/openapi.yaml): inspect, drain and stop rooms, mint tokens, kick, download recordings.
+    bool control = false;
+    std::string control_bind = "127.0.0.1";     // IP address; any other than loopback needs control_keys
+    std::optional<std::uint16_t> control_port;  // TCP; 0: any free port. Not set: 7790, or any free one with port 0
+    // File of the keys that may use it: lines `name read|operate|admin hex64`, mode 0600. Empty: a random admin key is
+    // written to RECORD/control.key, so that `record` must not be empty.
+    std::string control_keys;
+
+    // Health and metrics without a key: /livez, /readyz, /metrics (Prometheus).
+    bool health = false;
+    std::string health_bind = "127.0.0.1";     // IP address
+    std::optional<std::uint16_t> health_port;  // TCP; 0: any free port. Not set: 7791, or any free one with port 0
+
     // Time for which the seat of a client that fell silent is held for its return, s, to kMaxHoldSeat_s; 0: no hold.
     double hold_seat_s = 10.0;
     protocol::EventRule events;  // the events of the world that clients are told; the default: none
