@@ -35,6 +35,7 @@ FLOORS = [
     ["server/base/"],
     ["server/room/"],
     ["server/include/orrery/"],
+    ["server/control/"],
     ["server/net/"],
     ["server/cli/"],
     ["server/examples/", "client_sdk/examples/sumo/"],
