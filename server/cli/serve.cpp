@@ -7,6 +7,8 @@
 #include "orrery/server.hpp"
 #include "protocol/netcode/netcode_server.h"
 #include "server/cli/command_line.h"
+#include "server/cli/settings.h"
+#include "server/net/line_output.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
@@ -15,6 +17,7 @@ namespace {
 
 struct Texts {  // options that are not fields of the configuration as they are
     std::string target = "auto", serve_scene = "on", replay_ids = "on", fsync = "interval", on_failure = "continue";
+    std::string log_format = "text";
     std::vector<std::string> events;
     float hit_impulse = 1.0f;  // N s
 };
@@ -128,6 +131,9 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
         ->check(CLI::Range(0.0, kMaxStatusEvery_s))
         ->capture_default_str();
     app.add_flag("--json", config.json, "print one JSON object for each line instead of text");
+    app.add_option("--log-format", texts.log_format, "the log on stderr: text, or json, an object for each line")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
 }
 
 }  // namespace
@@ -141,7 +147,9 @@ int serve_command(const std::vector<std::string>& arguments) {
         "Serves one room of a scene over UDP and WebSocket and records it. It ends cleanly on SIGINT and SIGTERM.",
         "orrery serve");
     describe(app, config, texts);
-    if (const auto exit = parse_arguments(app, arguments)) return *exit;
+    Settings settings(app);
+    if (const auto exit = settings.parse(arguments)) return *exit;
+    set_log_format(texts.log_format == "json" ? LogFormat::json : LogFormat::text);
     if (!config.resume.empty()) {  // its folder is that of the token, too
         const std::filesystem::path folder = std::filesystem::path(config.resume).parent_path();
         config.record = folder.empty() ? "." : folder.string();
