@@ -7,6 +7,8 @@
 #include "orrery/rooms_server.hpp"
 #include "protocol/netcode/netcode_server.h"
 #include "server/cli/command_line.h"
+#include "server/cli/settings.h"
+#include "server/net/line_output.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
@@ -15,6 +17,7 @@ namespace {
 
 struct Texts {  // options that are not fields of the configuration as they are
     std::string target = "auto", serve_scene = "on", replay_ids = "on", fsync = "interval", on_failure = "continue";
+    std::string log_format = "text";
     std::vector<std::string> events;
     float hit_impulse = 1.0f;  // N s
     std::optional<std::uint32_t> threads;
@@ -190,6 +193,9 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
         ->check(CLI::Range(0.0, kMaxStatusEvery_s))
         ->capture_default_str();
     app.add_flag("--json", config.json, "print one JSON object for each line instead of text");
+    app.add_option("--log-format", texts.log_format, "the log on stderr: text, or json, an object for each line")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
 }
 
 }  // namespace
@@ -203,13 +209,14 @@ int serve_command(const std::vector<std::string>& arguments) {
     ManyRooms rooms;
     CLI::App app(
         "Serves a room of a scene, or with --rooms many, over UDP and WebSocket and records it. It ends cleanly on "
-        "SIGINT "
-        "and SIGTERM.",
+        "SIGINT and SIGTERM.",
         "orrery serve");
     describe(app, config, texts);
     describe_rooms(app, rooms);
     describe_operators(app, config);
-    if (const auto exit = parse_arguments(app, arguments)) return *exit;
+    Settings settings(app);
+    if (const auto exit = settings.parse(arguments)) return *exit;
+    set_log_format(texts.log_format == "json" ? LogFormat::json : LogFormat::text);
     if (!config.resume.empty()) {  // its folder is that of the token, too
         const std::filesystem::path folder = std::filesystem::path(config.resume).parent_path();
         config.record = folder.empty() ? "." : folder.string();
@@ -237,6 +244,7 @@ int serve_command(const std::vector<std::string>& arguments) {
     many.scenes = rooms.scenes.empty() ? shipped_scenes() : rooms.scenes;
     many.max_rooms = rooms.max_rooms;
     many.threads = texts.threads.value_or(0);
+    many.rooms = settings.rooms();
     for (const std::string& text : rooms.rooms) many.rooms.push_back(wish_of(text));
     return serve_rooms(many);
 }
