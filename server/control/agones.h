@@ -3,7 +3,8 @@
 //
 // One thread owns every change of state, label, counter and list: they are sent one after the other, in one order. A
 // second one reads the stream of GET /watch/gameserver alone and leaves the newest object to the first. The sidecar may
-// start late, or restart: attempts go on for ever, with a growing pause; what was sent is sent again.
+// start late, or restart: attempts go on for ever, with a growing pause; what was sent is sent again. So it is whenever
+// the stream ends, since the sidecar may then be another one.
 //
 // What is sent, and when:
 //   POST  /ready                the rooms are open, and the fleet has not yet counted this server as ready; and again
@@ -24,9 +25,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
+#include "protocol/netcode/address.h"
 #include "server/control/rooms.h"
 #include "sim/base/result.h"
 
@@ -54,6 +57,13 @@ struct AgonesConfig {
 
 // The port that AGONES_SDK_HTTP_PORT names. Error: it is set and is no port.
 Result<AgonesConfig> agones_config_from_environment();
+
+// Where players reach this server, as the fleet says: an address of the node, and the port of it that leads to the
+// container's port that the Fleet calls `port_name`: 203.0.113.7:7012. Tokens name it and the server must know it
+// (--public), for the fleet chooses the port. Waits for the sidecar and for the address, at most `within_s`, or until
+// go_on() is false. Errors: not_found (the port's name; no address is an IP), io (no sidecar, or no address in time).
+Result<protocol::Address> agones_public_address(const AgonesConfig& config, const std::string& port_name,
+                                                double within_s, const std::function<bool()>& go_on = nullptr);
 
 class AgonesAgent {
   public:
