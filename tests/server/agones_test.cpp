@@ -332,7 +332,7 @@ TEST_CASE("the port of the sidecar comes from the environment") {
 
 // A life of a server, told to a sidecar of another program: ORRERY_AGONES_SDK=HOST:PORT. tests/e2e/agones_prism.py
 // gives it one behind a proxy that holds every request to Agones' contract; `sdk-server --local` is the real one.
-TEST_CASE("a whole life, told to the sidecar of ORRERY_AGONES_SDK" *
+TEST_CASE("a whole life told to the sidecar of ORRERY_AGONES_SDK" *
           doctest::skip(::getenv("ORRERY_AGONES_SDK") == nullptr)) {
     const char* const given = ::getenv("ORRERY_AGONES_SDK");
     const std::string address = given ? given : "";
@@ -343,21 +343,25 @@ TEST_CASE("a whole life, told to the sidecar of ORRERY_AGONES_SDK" *
     config.request_s = config.shutdown_s = 20.0;
     config.idle_ready_s = 0.1;
     httplib::Client look(config.host, config.port);
-    const auto state = [&] {
+    const auto object = [&] {
         const httplib::Result answer = look.Get("/gameserver");
-        if (!answer) return std::string();
-        const auto object = read_agones_object(answer->body);
-        return object ? object->state : std::string();
+        return answer ? answer->body : std::string();
     };
+    const auto state = [&] {
+        const auto read = read_agones_object(object());
+        return read ? read->state : std::string();
+    };
+    const auto lists = [&](const char* id) { return object().find(id) != std::string::npos; };
     FakeRooms rooms;
     const auto agent = AgonesAgent::start(config, rooms);
     REQUIRE(eventually([&] { return state() == "Ready"; }));
     rooms.set_rooms(1);
     rooms.set_clients({1, 2});
     REQUIRE(eventually([&] { return state() == "Allocated"; }));
+    REQUIRE(eventually([&] { return lists("0000000000000001") && lists("0000000000000002"); }));
     rooms.set_clients({2});
     rooms.set_rooms(0);
-    REQUIRE(eventually([&] { return state() == "Ready"; }));
+    REQUIRE(eventually([&] { return state() == "Ready" && !lists("0000000000000001"); }));
     rooms.set([](HostView& host) { host.draining = true; });
     CHECK(agent->shut_down());
     CHECK(eventually([&] { return state() == "Shutdown"; }));
