@@ -14,7 +14,6 @@
 
 namespace orrery::server {
 
-
 struct ControlConfig {
     protocol::Address bind;  // port 0: a free one
     ControlKeys keys;
