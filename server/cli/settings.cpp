@@ -225,7 +225,7 @@ Result<Ok> Settings::take_file(const SettingsFile& file) {
         });
         if (found == all.end()) {
             std::vector<std::string> known = keys();
-            known.emplace_back("rooms");
+            known.emplace_back(kRoomsKey);
             return Error{ErrorCode::parse, setting.place, unknown_key(setting.key, known)};
         }
         CLI::Option* const option = *found;
@@ -251,7 +251,10 @@ Result<Ok> Settings::take_file(const SettingsFile& file) {
         if (value.texts.empty()) continue;
         if (const Result<Ok> used = use(option, std::move(value), setting.place); !used) return used.error();
     }
-    return Ok{};
+    // Who writes tables of rooms wants many rooms.
+    CLI::Option* const many = app_.get_option_no_throw("--" + std::string(kRoomsKey));
+    if (file.rooms.empty() || many == nullptr) return Ok{};
+    return use(many, Value{{"true"}, file.room_places.front(), kFileLayer}, file.room_places.front());
 }
 
 // Other programs have variables of this prefix, and tests do: only what is near to a setting is probably meant as one.
@@ -334,6 +337,7 @@ std::string Settings::source_of(std::string_view long_name) const {
 
 void Settings::print() const {
     std::printf("# %s: each setting and where it comes from. A file for --config.\n", app_.get_name().c_str());
+    bool with_rooms = true;  // not if a higher layer says --rooms=false: a file has either tables or that
     for (const CLI::Option* option : options()) {
         const std::string key = key_of(long_name(option));
         const SettingType type = type_of(option);
@@ -348,12 +352,15 @@ void Settings::print() const {
         std::string value;
         for (const std::string& text : texts) value += (value.empty() ? "" : ", ") + toml_value(type, text);
         if (repeats(option)) value = "[" + value + "]";
+        const bool in_tables = key == kRoomsKey && value == "true" && !rooms_.empty();
+        if (key == kRoomsKey && value == "false") with_rooms = false;
         if (value.empty())
             std::printf("# %s =  # default: not set\n", key.c_str());
         else
-            std::printf("%s = %s  # %s\n", key.c_str(), value.c_str(),
+            std::printf("%s%s = %s  # %s\n", in_tables ? "# " : "", key.c_str(), value.c_str(),
                         found == used_.end() ? "default" : one_line(found->second.source).c_str());
     }
+    if (!with_rooms) return;
     for (std::size_t i = 0; i < rooms_.size(); ++i) print_room(rooms_[i], room_places_[i]);
 }
 
