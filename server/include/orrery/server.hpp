@@ -29,6 +29,8 @@ namespace orrery::server {
 
 inline constexpr double kMaxStatusEvery_s = 3600.0;  // largest GameServerConfig::status_every_s, s
 inline constexpr double kMaxHoldSeat_s = 3600.0;     // largest GameServerConfig::hold_seat_s, s
+inline constexpr double kMaxDrain_s = 86'400.0;      // largest GameServerConfig::drain_s, s
+inline constexpr std::uint16_t kDefaultControlPort = 7790, kDefaultHealthPort = 7791;  // TCP
 
 // When ticks begin.
 enum class GameClock : std::uint8_t {
@@ -83,6 +85,10 @@ struct GameServerConfig {
     std::string health_bind = "127.0.0.1";     // IP address
     std::optional<std::uint16_t> health_port;  // TCP; 0: any free port. Not set: 7791, or any free one with port 0
 
+    // At the first SIGINT or SIGTERM the server drains for this time at most, s, to kMaxDrain_s: newcomers are refused,
+    // and it ends when the last client has left. A second signal ends it at once. 0: the first one does.
+    double drain_s = 0.0;
+
     // Time for which the seat of a client that fell silent is held for its return, s, to kMaxHoldSeat_s; 0: no hold.
     double hold_seat_s = 10.0;
     protocol::EventRule events;  // the events of the world that clients are told; the default: none
@@ -128,15 +134,14 @@ struct GameServerConfig {
 // and its mend. Files and the machine are not looked at.
 Result<Ok> check(const GameServerConfig& config);
 
-class GameServer;
-
 // What a director is made for. All but the strings lives as long as the director.
 struct RoomInfo {
     std::string room;                 // its name
     std::string scene;                // its scene's name
     std::uint64_t scene_hash = 0;     // Definition::hash() of the scene
     const sim::WorldDef& definition;  // of the room's world
-    GameServer& server;               // for request_stop
+    // Ends the room after the tick in progress; see GameServer::request_stop. Any thread may call it.
+    std::function<void(std::string reason)> request_stop;
 };
 
 // Makes the director of a room; called once for each room, before its first tick. Null: the room has none.
