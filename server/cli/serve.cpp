@@ -97,6 +97,12 @@ void describe_operators(CLI::App& app, GameServerConfig& config) {
                    "their TCP port; 0 takes a free one and prints it [7791, or a free one with --port 0]")
         ->check(whole_number(0, 65'535));
     app.add_flag("!--no-health", config.health, "none of them");
+    app.add_option("--control-host", config.control_hosts,
+                   "a further name by which requests may call the control API, like ops.example.com");
+    app.add_flag("--agones", config.agones,
+                 "a game server of an Agones fleet: tell its sidecar, and drain at its word");
+    app.add_option("--agones-port", config.agones_port, "with --agones: the name that the fleet gives the UDP port")
+        ->capture_default_str();
     app.add_option("--drain-s", config.drain_s,
                    "seconds that players have to leave after SIGTERM; a second signal ends the server at once")
         ->check(CLI::Range(0.0, kMaxDrain_s))

@@ -14,6 +14,10 @@
 
 namespace orrery::server {
 
+<<<<<<< HEAD
+=======
+
+>>>>>>> main
 struct ControlConfig {
     protocol::Address bind;  // port 0: a free one
     ControlKeys keys;

@@ -15,6 +15,8 @@ void prepare_process();  // what serve() changes of it
 
 // At which clients reach a server that is bound to `local`: those that the configuration names come first.
 std::vector<protocol::Address> token_addresses(const GameServerConfig& config, const protocol::Address& local);
+// Sets public_addresses by the fleet, where there is one and nobody has named them. May wait for its sidecar.
+Result<Ok> ask_fleet(GameServerConfig& config);
 // Of the control API and of the health port, with their ports.
 Result<protocol::Address> control_bind(const GameServerConfig& config);
 Result<protocol::Address> health_bind(const GameServerConfig& config);

@@ -169,6 +169,7 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
         Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(*bind_address(s.config));
         if (!network) return coded(ErrorCode::io, network.error());
         s.network = std::move(network).value();
+        if (const Result<Ok> asked = ask_fleet(s.config); !asked) return asked.error();
         local = s.network->local_address();
         place.addresses = token_addresses(s.config, local);
         place.wake = [network = s.network.get()] { network->end_waits(); };
@@ -216,6 +217,7 @@ Result<GameServerEnd> GameServer::run() {
     if (s.ran) return config_error("GameServer::run", "has been called before: make another server");
     s.ran = true;
     const Result<Ok> closed = s.room->host().run(s.network.get());
+    s.operators.stop();
     if (!closed) return coded(ErrorCode::io, closed.error());
     if (s.room->room().halted()) return *s.room->room().halted();
     GameServerEnd end;

@@ -1,4 +1,4 @@
-// The ports of a process that are for operators: the control API and health.
+// What a process has for operators: the control API, the health port, and the client of a fleet's sidecar.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,14 @@ class OperatorPorts {
     OperatorPorts();
     ~OperatorPorts();
 
-    // Opens those that the configuration asks for. `rooms` outlives them. Errors: io, a port is not available or the
-    // key cannot be written; not_found and parse: the file of keys.
+    // Opens what the configuration asks for. `rooms` outlives it. Errors: io, a port is not available or the key cannot
+    // be written; not_found and parse: the file of keys, or of AGONES_SDK_HTTP_PORT.
     Result<Ok> start(const GameServerConfig& config, Rooms& rooms);
+    // Tells the fleet that the process ends, and closes all.
     void stop();
 
     std::vector<std::pair<std::string, protocol::Address>> addresses() const;  // "control" and "health"
+    const std::string& key_file() const;  // that was written with a key of the control API; empty: none was
 
   private:
     struct State;

@@ -132,7 +132,7 @@ struct RoomsServer::State {
         protocol::wipe(key);
     }
 
-    const RoomsServerConfig config;
+    RoomsServerConfig config;
     const DirectorFactory make_director;
     protocol::Key key{};
     SharedLimits limits;
@@ -335,7 +335,7 @@ Result<std::unique_ptr<RoomsServer>> RoomsServer::create(const RoomsServerConfig
     auto made = std::make_unique<State>(config, make_director);
     State& s = *made;
     std::unique_ptr<RoomsServer> server(new RoomsServer(std::move(made)));
-    const GameServerConfig& process = config.process;
+    const GameServerConfig& process = s.config.process;
     if (process.key_file.empty()) {
         s.key = s.random.next_key();
     } else {
@@ -346,6 +346,7 @@ Result<std::unique_ptr<RoomsServer>> RoomsServer::create(const RoomsServerConfig
     Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(*bind_address(process));
     if (!network) return coded(ErrorCode::io, network.error());
     s.network = std::move(network).value();
+    if (const Result<Ok> asked = ask_fleet(s.config.process); !asked) return asked.error();
     s.addresses = token_addresses(process, s.network->local_address());
     RoomListSettings list;
     list.recordings = process.record;
@@ -419,6 +420,7 @@ Result<RoomsServerEnd> RoomsServer::run() {
             last = now;
         }
     }
+    s.operators.stop();
     s.print_status(before, std::max(1e-3, std::chrono::duration<double>(Clock::now() - last).count()));
     const std::lock_guard lock(s.mutex);
     return s.end;

@@ -80,10 +80,19 @@ struct GameServerConfig {
     // written to RECORD/control.key, so that `record` must not be empty.
     std::string control_keys;
 
+    // Names by which requests may call the control API, beside localhost and its addresses, without a port.
+    std::vector<std::string> control_hosts;
+
     // Health and metrics without a key: /livez, /readyz, /metrics (Prometheus).
     bool health = false;
     std::string health_bind = "127.0.0.1";     // IP address
     std::optional<std::uint16_t> health_port;  // TCP; 0: any free port. Not set: 7791, or any free one with port 0
+
+    // The process is a game server of an Agones fleet: it tells the sidecar on loopback (AGONES_SDK_HTTP_PORT) what it is,
+    // and drains when the fleet wants it to. Without public_addresses it first asks for the address at which the fleet
+    // makes its port named agones_port reachable, and waits for it up to a minute.
+    bool agones = false;
+    std::string agones_port = "udp";
 
     // At the first SIGINT or SIGTERM the server drains for this time at most, s, to kMaxDrain_s: newcomers are refused,
     // and it ends when the last client has left. A second signal ends it at once. 0: the first one does.
