@@ -14,10 +14,7 @@
 
 namespace orrery::server {
 
-<<<<<<< HEAD
-=======
 
->>>>>>> main
 struct ControlConfig {
     protocol::Address bind;  // port 0: a free one
     ControlKeys keys;
