@@ -257,6 +257,23 @@ Result<Ok> Settings::take_file(const SettingsFile& file) {
     return use(many, Value{{"true"}, file.room_places.front(), kFileLayer}, file.room_places.front());
 }
 
+// CLI11 would say it without the place.
+Result<Ok> Settings::check_needs() const {
+    for (const CLI::Option* option : options()) {
+        const auto found = used_.find(key_of(long_name(option)));
+        if (found == used_.end() || found->second.layer == kFlagLayer || found->second.texts.front() == "false")
+            continue;
+        for (const CLI::Option* needed : option->get_needs()) {
+            const auto other = used_.find(key_of(long_name(needed)));
+            if (other == used_.end() || (is_flag(needed) && other->second.texts.front() == "false"))
+                return Error{
+                    ErrorCode::invalid_argument, found->second.source,
+                    found->first + " has no effect without " + key_of(long_name(needed)) + ": set both or neither"};
+        }
+    }
+    return Ok{};
+}
+
 // Other programs have variables of this prefix, and tests do: only what is near to a setting is probably meant as one.
 void Settings::warn_of_environment() const {
     std::vector<std::string> known{environment_name(kConfig)};
@@ -324,6 +341,7 @@ std::optional<int> Settings::parse(const std::vector<std::string>& arguments) {
         rooms_ = std::move(file->rooms);
         room_places_ = std::move(file->room_places);
     }
+    if (const Result<Ok> whole = check_needs(); !whole) return wrong(whole.error(), kExitUsage);
     if (const auto exit = parse_arguments(app_, all_arguments(arguments))) return exit;
     if (!print_) return std::nullopt;
     print();

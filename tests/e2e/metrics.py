@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from programs import Failure, check, main
+from programs import Failure, Server, check, main
 
 SOURCE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else ""
 OBSERVE = os.path.join(SOURCE, "deploy", "observe")
@@ -230,6 +230,54 @@ def orrery_health_waits_for_no_server_that_dawdles(programs, folder):
             thread.join(PATIENCE_S)
 
 
+def a_server_tells_its_ticks_and_that_it_drains(programs, folder):
+    settings = os.path.join(folder, "a.toml")
+    with open(settings, "w", encoding="utf-8") as file:
+        file.write('tick_rate = 120\nlog_format = "json"\ndrain_s = 30\n')
+    with Server(programs, os.path.join(folder, "rec"), "--config", settings) as server:
+        check(server.facts["tick_hz"] == "120", str(server.facts))
+        address = server.facts["health"]
+
+        def value(name):
+            with urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE_S) as answer:
+                text = answer.read().decode()
+            return float(re.search(rf"^{name} (\S+)$", text, re.M).group(1)), text
+
+        ticks, text = value("orrery_ticks_total")
+        code, output = promtool("check", "metrics", stdin=text)
+        check(code == 0 and not output.strip(), f"promtool check metrics: {code}: {output}")
+        ends = time.monotonic() + PATIENCE_S
+        while value("orrery_ticks_total")[0] <= ticks or value("orrery_ticks_recorded_total")[0] == 0:
+            check(time.monotonic() < ends, "no tick is counted or recorded")
+            time.sleep(0.1)
+        check(value("orrery_rooms_open")[0] == 1 and value("orrery_ready")[0] == 1, "a room is not open")
+        check(value("orrery_tick_duration_seconds_count")[0] > 0, "no tick has a duration")
+        for option in ((), ("--ready",)):
+            check(health(programs, "--url", address, *option).returncode == 0, "not well: " + str(option))
+        # A player keeps the room from its end while it drains.
+        drive = subprocess.Popen([programs.drive, "--token", server.token, "--auto", "--seconds", "30"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while value("orrery_players")[0] < 1:
+                check(time.monotonic() < ends, "the player is not counted")
+                time.sleep(0.1)
+            server.process.send_signal(signal.SIGTERM)
+            while health(programs, "--url", address, "--ready").returncode != 1:
+                check(time.monotonic() < ends, "a server that drains is ready")
+                time.sleep(0.1)
+            check(value("orrery_draining")[0] == 1, "no drain in the metrics")
+            check(health(programs, "--url", address).returncode == 0, "a server that drains is not live")
+        finally:
+            drive.kill()
+            drive.wait()
+        check(server.stop() == 0, "a second signal does not end the server with 0")
+        lines = [json.loads(line) for line in server.log_text().splitlines()]
+        check(lines, "no line of the log")
+        for line in lines:
+            check(list(line) == ["ts", "level", "msg"] and re.fullmatch(r"[-0-9]{10}T[:0-9]{8}\.\d{3}Z", line["ts"]), str(line))
+
+
 main([promtool_has_nothing_to_say_of_the_metrics, rules_and_configuration_are_valid_and_every_alert_fires_in_its_test,
       dashboard_and_rules_name_only_what_is_exported, a_prometheus_scrapes_it_and_its_alert_fires,
-      orrery_health_says_good_false_or_no_answer, orrery_health_waits_for_no_server_that_dawdles])
+      orrery_health_says_good_false_or_no_answer, orrery_health_waits_for_no_server_that_dawdles,
+      a_server_tells_its_ticks_and_that_it_drains])

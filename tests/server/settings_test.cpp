@@ -238,6 +238,28 @@ TEST_CASE("tables of rooms are read with their places, and each field is held to
     CHECK(error_of(many) == "a.toml:2049:1: too many rooms: at most 1024");
 }
 
+TEST_CASE("tables of rooms imply many rooms, unless a higher layer says otherwise") {
+    const File file("port = 0\nmax_rooms = 5\n[[rooms]]\nscene = \"yard\"\n");
+    Printed printed = printed_settings({"--config", file.path, "--room", "rain"});
+    CHECK(printed.code == server::kExitGood);
+    CHECK(printed.out.find("\n# rooms = true  # " + file.path + ":3\n") != std::string::npos);
+    CHECK(printed.out.find("\n[[rooms]]  # " + file.path + ":3\nscene = \"yard\"\n") != std::string::npos);
+    CHECK(line_of(printed.out, "room") == "room = [\"rain\"]  # flag");
+    const Variable off("ORRERY_ROOMS", "0");
+    printed = printed_settings({"--config", file.path});
+    CHECK(printed.code == server::kExitUsage);
+    CHECK(printed.err ==
+          "orrery serve: " + file.path + ":2: max_rooms has no effect without rooms: set both or neither\n");
+    const File only_rooms("[[rooms]]\nscene = \"yard\"\n");
+    printed = printed_settings({"--config", only_rooms.path});
+    CHECK(line_of(printed.out, "rooms") == "rooms = false  # env ORRERY_ROOMS");
+    CHECK(printed.out.find("[[rooms]]") == std::string::npos);
+    const File setting("rooms = true\nmax_rooms = 5\n");
+    ::unsetenv("ORRERY_ROOMS");
+    CHECK(line_of(printed_settings({"--config", setting.path}).out, "rooms") ==
+          "rooms = true  # " + setting.path + ":1");
+}
+
 TEST_CASE("the nearest name is the one with the fewest letters to change") {
     CHECK(server::edit_distance("port", "port") == 0);
     CHECK(server::edit_distance("prot", "port") == 1);  // two that changed places
