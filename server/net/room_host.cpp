@@ -101,7 +101,7 @@ Result<Ok> RoomHost::finish() {
         published_.phase = RoomPhase::ending;
     }
     const std::optional<std::string> reason = stop_.reason();
-    spdlog::info("{}stopping{}: {} clients get a goodbye", settings_.where, reason ? " (" + *reason + ")" : "",
+    spdlog::info("{}stopping{}: {} clients get a goodbye", settings_.where, reason && !reason->empty() ? " (" + *reason + ")" : "",
                  room_.stats().clients);
     const Result<Ok> closed =
         room_.stop(link_ ? NetworkThread::now() : room_.next_deadline(), reason.value_or(std::string()));
@@ -263,7 +263,7 @@ HostSummary RoomHost::summary(TimeNs now) const {
                         stats.recording.failing, stats.recording.late, 0.0};
     // A room on the virtual clock, or one that ends, need not tick.
     if (link_ && summary.phase != RoomPhase::ending)
-        summary.stalled_s = std::max(0.0, static_cast<double>(now - published_.last_tick_at - tick_duration_) * 1e-9);
+        summary.stalled_s = static_cast<double>(now - std::min(now, published_.last_tick_at + tick_duration_)) * 1e-9;
     return summary;
 }
 
