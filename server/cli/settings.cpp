@@ -35,10 +35,6 @@ std::string long_name(const CLI::Option* option) {
     return CLI::detail::to_lower(name);
 }
 
-std::string shown_name(const CLI::Option* option) {  // as messages of CLI11 have it
-    return option->get_name();
-}
-
 bool is_flag(const CLI::Option* option) { return option->get_items_expected_max() == 0; }
 bool repeats(const CLI::Option* option) { return option->get_items_expected_max() > 1; }
 
@@ -70,7 +66,7 @@ std::string objection(CLI::Option* option, const std::string& text) {
         message = no_such;
     } catch (const CLI::ParseError& error) {
         message = error.what();
-        const std::string name = shown_name(option) + ": ";
+        const std::string name = option->get_name() + ": ";
         if (message.starts_with(name)) message.erase(0, name.size());
     }
     option->clear();
@@ -187,7 +183,7 @@ Result<Ok> Settings::use(CLI::Option* option, Value value, const std::string& pl
     return Ok{};
 }
 
-Result<Ok> Settings::take_flags() {
+void Settings::take_flags() {
     for (const CLI::Option* option : options()) {
         if (option->count() == 0) continue;
         // Of a flag that CLI11 inverts ("!--no-http") it keeps the inverse.
@@ -198,7 +194,6 @@ Result<Ok> Settings::take_flags() {
         }
         used_.emplace(key_of(long_name(option)), Value{std::move(texts), "flag", kFlagLayer});
     }
-    return Ok{};
 }
 
 Result<Ok> Settings::take_environment() {
@@ -329,7 +324,7 @@ std::optional<int> Settings::parse(const std::vector<std::string>& arguments) {
         std::fprintf(stderr, "%s: %s\n", app_.get_name().c_str(), error.to_string().c_str());
         return code;
     };
-    if (const Result<Ok> taken = take_flags(); !taken) return wrong(taken.error(), kExitUsage);
+    take_flags();
     std::string file_name = file_;
     if (file_name.empty()) file_name = setting_in(environment_, kConfig).value_or("");
     warn_of_environment();

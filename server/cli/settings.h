@@ -61,7 +61,7 @@ class Settings {
 
     std::vector<CLI::Option*> options() const;
     std::vector<std::string> keys() const;
-    Result<Ok> take_flags();
+    void take_flags();
     Result<Ok> take_environment();
     Result<Ok> take_file(const SettingsFile& file);
     Result<Ok> use(CLI::Option* option, Value value, const std::string& place);

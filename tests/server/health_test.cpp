@@ -94,7 +94,7 @@ TEST_CASE("readyz is good while rooms take joins or may be created") {
     CHECK(answer_of([](HostView& v) { v.draining = true; }) == "503 draining: no new rooms and no joins\n");
 }
 
-TEST_CASE("connections that say nothing, or half of a request, keep nobody from an answer") {
+TEST_CASE("one thread answers: connections that say nothing, or half of a request, keep nobody from an answer") {
     HostOnlyRooms rooms;
     const auto server = started(rooms);
     // As many as are held, so that more of them push out the oldest.
