@@ -11,14 +11,14 @@
 #include "orrery/sim.hpp"
 #include "server/control/agones_json.h"
 #include "tests/support/fake_agones.h"
-#include "tests/support/fake_rooms.h"
+#include "tests/support/still_rooms.h"
 
 namespace orrery::server {
 
 namespace {
 
 using test::FakeAgones;
-using test::FakeRooms;
+using test::StillRooms;
 
 // The longest wait for what must come. Nothing is measured by it.
 bool eventually(const std::function<bool()>& is_so) {
@@ -52,7 +52,7 @@ TEST_CASE("a sidecar that starts late is told capacity and count, and only then 
     FakeAgones sidecar;
     const int port = sidecar.start();  // a port that is free
     sidecar.stop();
-    FakeRooms rooms;
+    StillRooms rooms;
     const auto agent = AgonesAgent::start(quick(port), rooms);
     std::this_thread::sleep_for(std::chrono::milliseconds(60));  // some attempts, whose number does not matter
     REQUIRE(sidecar.start(port) == port);
@@ -67,7 +67,7 @@ TEST_CASE("a sidecar that starts late is told capacity and count, and only then 
 }
 
 TEST_CASE("counters and lists are found on the stable paths and below /v1beta1, and may be absent") {
-    FakeRooms rooms;
+    StillRooms rooms;
     rooms.set_clients({0x2a});
     for (const auto& [counted, below] : {std::pair{FakeAgones::Counted::stable, std::string()},
                                          std::pair{FakeAgones::Counted::beta, std::string("/v1beta1")}}) {
@@ -86,7 +86,7 @@ TEST_CASE("counters and lists are found on the stable paths and below /v1beta1, 
 
 TEST_CASE("no health is told while a room hangs") {
     FakeAgones sidecar;
-    FakeRooms rooms;
+    StillRooms rooms;
     const auto agent = AgonesAgent::start(quick(sidecar.start()), rooms);
     REQUIRE(eventually([&] { return sidecar.count("POST /health") >= 2; }));
     // Health comes before the counter at every look: with the count of a look, its health has been told or not.
@@ -103,7 +103,7 @@ TEST_CASE("no health is told while a room hangs") {
 
 TEST_CASE("a room that is created without an allocation allocates the server; without rooms it is ready again") {
     FakeAgones sidecar;
-    FakeRooms rooms;
+    StillRooms rooms;
     AgonesConfig config = quick(sidecar.start());
     config.idle_ready_s = 0.1;
     const auto agent = AgonesAgent::start(config, rooms);
@@ -119,7 +119,7 @@ TEST_CASE("a room that is created without an allocation allocates the server; wi
 
 TEST_CASE("a server that the fleet allocates stays so while it has rooms, and is not allocated by itself") {
     FakeAgones sidecar;
-    FakeRooms rooms;
+    StillRooms rooms;
     AgonesConfig config = quick(sidecar.start());
     config.idle_ready_s = 0.5;
     const auto agent = AgonesAgent::start(config, rooms);
@@ -134,7 +134,7 @@ TEST_CASE("a server that the fleet allocates stays so while it has rooms, and is
 
 TEST_CASE("a server of one room is allocated by its first client") {
     FakeAgones sidecar;
-    FakeRooms rooms(false);
+    StillRooms rooms(false);
     const auto agent = AgonesAgent::start(quick(sidecar.start()), rooms);
     REQUIRE(eventually([&] { return sidecar.state() == "Ready" && sidecar.numbers()["count"] == "1"; }));
     CHECK(sidecar.count("POST /allocate") == 0);
@@ -145,7 +145,7 @@ TEST_CASE("a server of one room is allocated by its first client") {
 TEST_CASE("the list of players follows the clients, and loses those of an earlier process") {
     FakeAgones sidecar;
     sidecar.put_players({"00000000deadbeef", "0000000000000001"});
-    FakeRooms rooms;
+    StillRooms rooms;
     rooms.set_clients({1, 2});
     const auto agent = AgonesAgent::start(quick(sidecar.start()), rooms);
     const auto has = [&](const std::vector<std::string>& ids) {
@@ -166,7 +166,7 @@ TEST_CASE("the list of players follows the clients, and loses those of an earlie
 
 TEST_CASE("a list of players has at most 1,000 values") {
     FakeAgones sidecar;
-    FakeRooms rooms;
+    StillRooms rooms;
     rooms.set([](HostView& host) { host.max_rooms = 100, host.max_clients = 64; });
     const auto agent = AgonesAgent::start(quick(sidecar.start()), rooms);
     CHECK(eventually([&] { return sidecar.numbers()["list_capacity"] == "1000"; }));
@@ -174,7 +174,7 @@ TEST_CASE("a list of players has at most 1,000 values") {
 
 TEST_CASE("the fleet's wishes drain the rooms once each") {
     FakeAgones sidecar;
-    FakeRooms rooms;
+    StillRooms rooms;
     const auto agent = AgonesAgent::start(quick(sidecar.start()), rooms);
     REQUIRE(eventually([&] { return sidecar.state() == "Ready"; }));
     const auto drained = [&](std::size_t times) { return eventually([&] { return rooms.drains().size() >= times; }); };
@@ -189,7 +189,7 @@ TEST_CASE("the fleet's wishes drain the rooms once each") {
     CHECK(rooms.drains().empty());
     sidecar.annotate(kAgonesDrainKey, "30");
     REQUIRE(drained(1));
-    CHECK(rooms.drains()[0] == FakeRooms::Drain{30.0, "the fleet drains this server"});
+    CHECK(rooms.drains()[0] == StillRooms::Drain{30.0, "the fleet drains this server"});
     CHECK(eventually([&] { return sidecar.labels()["agones.dev/sdk-draining"] == "true"; }));
     CHECK(eventually([&] { return sidecar.numbers()["capacity"] == "0"; }));
     REQUIRE(looked());
@@ -199,7 +199,7 @@ TEST_CASE("the fleet's wishes drain the rooms once each") {
     CHECK(rooms.drains()[1].first == 60.0);
     sidecar.set_state("Shutdown");
     REQUIRE(drained(3));
-    CHECK(rooms.drains()[2] == FakeRooms::Drain{60.0, "the fleet ends this server"});
+    CHECK(rooms.drains()[2] == StillRooms::Drain{60.0, "the fleet ends this server"});
     REQUIRE(looked());
     CHECK(rooms.drains().size() == 3);
     CHECK(sidecar.count("POST /allocate") == 0);
@@ -207,7 +207,7 @@ TEST_CASE("the fleet's wishes drain the rooms once each") {
 
 TEST_CASE("without a stream the object is asked for again and again") {
     FakeAgones sidecar(FakeAgones::Counted::stable, false);
-    FakeRooms rooms;
+    StillRooms rooms;
     const auto agent = AgonesAgent::start(quick(sidecar.start()), rooms);
     REQUIRE(eventually([&] { return sidecar.state() == "Ready"; }));
     sidecar.set_state("Shutdown");
@@ -216,7 +216,7 @@ TEST_CASE("without a stream the object is asked for again and again") {
 
 TEST_CASE("an object that is being deleted drains the rooms; no room is to be had while they drain") {
     FakeAgones sidecar;
-    FakeRooms rooms;
+    StillRooms rooms;
     rooms.set_rooms(3);
     const auto agent = AgonesAgent::start(quick(sidecar.start()), rooms);
     REQUIRE(eventually([&] { return sidecar.numbers()["count"] == "3"; }));
@@ -230,7 +230,7 @@ TEST_CASE("an object that is being deleted drains the rooms; no room is to be ha
 
 TEST_CASE("a sidecar that restarts is told all again, but a server in use is not made ready") {
     FakeAgones sidecar;
-    FakeRooms rooms;
+    StillRooms rooms;
     const int port = sidecar.start();
     const auto agent = AgonesAgent::start(quick(port), rooms);
     REQUIRE(eventually([&] { return sidecar.state() == "Ready"; }));
@@ -250,7 +250,7 @@ TEST_CASE("a sidecar that restarts is told all again, but a server in use is not
 
 TEST_CASE("shutdown is the last request, after the last numbers") {
     FakeAgones sidecar;
-    FakeRooms rooms;
+    StillRooms rooms;
     rooms.set_rooms(2);
     const auto agent = AgonesAgent::start(quick(sidecar.start()), rooms);
     REQUIRE(eventually([&] { return sidecar.numbers()["count"] == "2"; }));
@@ -268,7 +268,7 @@ TEST_CASE("without a sidecar the end of a process is not held up") {
     FakeAgones sidecar;
     const int port = sidecar.start();
     sidecar.stop();
-    FakeRooms rooms;
+    StillRooms rooms;
     const auto agent = AgonesAgent::start(quick(port), rooms);
     CHECK_FALSE(agent->shut_down());
 }
@@ -354,7 +354,7 @@ TEST_CASE("a whole life told to the sidecar of ORRERY_AGONES_SDK" *
         return read ? read->state : std::string();
     };
     const auto lists = [&](const char* id) { return object().find(id) != std::string::npos; };
-    FakeRooms rooms;
+    StillRooms rooms;
     const auto agent = AgonesAgent::start(config, rooms);
     REQUIRE(eventually([&] { return state() == "Ready"; }));
     rooms.set_rooms(1);

@@ -1,0 +1,188 @@
+#include "server/control/control_keys.h"
+
+#include <fcntl.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "server/base/key_file.h"
+
+namespace orrery::server {
+
+using protocol::Key;
+
+namespace {
+
+constexpr const char* kForm =
+    "is not NAME LEVEL KEY, where LEVEL is read, operate or admin and KEY has 64 hex digits; make one: head -c 32 "
+    "/dev/urandom | od -An -tx1 | tr -d ' \\n'";
+
+// A text that is overwritten at its end: it has keys.
+struct Secret {
+    std::string text;
+    Secret() = default;
+    Secret(const Secret&) = delete;
+    Secret& operator=(const Secret&) = delete;
+    ~Secret() { sodium_memzero(text.data(), text.size()); }
+};
+
+Result<Ok> read_secret(const std::string& path, Secret& out) {
+    struct File {
+        int descriptor;
+        ~File() {
+            if (descriptor >= 0) ::close(descriptor);
+        }
+    } file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const auto failed = [&](const char* call) {
+        return Error{ErrorCode::io, path, std::string(call) + ": " + std::strerror(errno)};
+    };
+    if (file.descriptor < 0) return failed("open");
+    struct stat status {};
+    if (::fstat(file.descriptor, &status) != 0) return failed("fstat");
+    if (!S_ISREG(status.st_mode)) return Error{ErrorCode::io, path, "is not a regular file; name a file of keys"};
+    if ((status.st_mode & 0077) != 0)
+        return Error{ErrorCode::invalid_argument, path, "other users may read these keys; run chmod 600 on the file"};
+    out.text.resize(kMaxControlKeysBytes + 1);
+    std::size_t size = 0;
+    while (size < out.text.size()) {
+        const ssize_t now = ::read(file.descriptor, out.text.data() + size, out.text.size() - size);
+        if (now < 0 && errno == EINTR) continue;
+        if (now < 0) return failed("read");
+        if (now == 0) break;
+        size += static_cast<std::size_t>(now);
+    }
+    if (size > kMaxControlKeysBytes)
+        return Error{
+            ErrorCode::limit_reached, path,
+            "is longer than " + std::to_string(kMaxControlKeysBytes) + " bytes (kMaxControlKeysBytes); remove keys"};
+    out.text.resize(size);
+    return Ok{};
+}
+
+// The words of a line without its comment; one more than belong there at most.
+std::vector<std::string_view> words_of(std::string_view line) {
+    line = line.substr(0, line.find('#'));
+    std::vector<std::string_view> words;
+    while (words.size() < 4) {
+        const std::size_t begin = line.find_first_not_of(" \t\r");
+        if (begin == std::string_view::npos) break;
+        line.remove_prefix(begin);
+        const std::size_t end = std::min(line.find_first_of(" \t\r"), line.size());
+        words.push_back(line.substr(0, end));
+        line.remove_prefix(end);
+    }
+    return words;
+}
+
+std::optional<ControlLevel> level_of(std::string_view word) {
+    for (const ControlLevel level : {ControlLevel::read, ControlLevel::operate, ControlLevel::admin})
+        if (word == name_of(level)) return level;
+    return std::nullopt;
+}
+
+bool is_name(std::string_view word) {
+    return word.size() <= kMaxControlKeyNameBytes && std::ranges::all_of(word, [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                      c == '-' || c == '.';
+           });
+}
+
+bool key_from(std::string_view digits, Key& key) {
+    std::size_t bytes = 0;
+    return digits.size() == 2 * key.size() &&
+           sodium_hex2bin(key.data(), key.size(), digits.data(), digits.size(), nullptr, &bytes, nullptr) == 0 &&
+           bytes == key.size();
+}
+
+}  // namespace
+
+std::string_view name_of(ControlLevel level) {
+    switch (level) {
+        case ControlLevel::read:
+            return "read";
+        case ControlLevel::operate:
+            return "operate";
+        case ControlLevel::admin:
+            break;
+    }
+    return "admin";
+}
+
+ControlKeys::~ControlKeys() {
+    for (Entry& entry : keys_) protocol::wipe(entry.key);
+}
+
+ControlKeys& ControlKeys::operator=(ControlKeys&& other) noexcept {
+    std::swap(keys_, other.keys_);
+    return *this;
+}
+
+Result<ControlKeys> ControlKeys::read(const std::string& path) {
+    Secret secret;
+    if (const Result<Ok> good = read_secret(path, secret); !good) return good.error();
+    std::string_view text = secret.text;
+    ControlKeys keys;
+    keys.keys_.reserve(kMaxControlKeys);  // no copy of a key is left behind
+    for (std::size_t number = 1; !text.empty(); ++number) {
+        const std::size_t end = text.find('\n');
+        const std::vector<std::string_view> words = words_of(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        if (words.empty()) continue;
+        const auto wrong = [&](const std::string& message, ErrorCode code = ErrorCode::parse) {
+            return Error{code, path + ":" + std::to_string(number), message};
+        };
+        if (keys.keys_.size() == kMaxControlKeys)
+            return wrong("is one key more than " + std::to_string(kMaxControlKeys) + " (kMaxControlKeys); remove keys",
+                         ErrorCode::limit_reached);
+        Entry& entry = keys.keys_.emplace_back();
+        const std::optional<ControlLevel> level = words.size() == 3 ? level_of(words[1]) : std::nullopt;
+        if (!level || !key_from(words[2], entry.key)) return wrong(kForm);
+        if (!is_name(words[0]))
+            return wrong("has a name of other characters than a-z A-Z 0-9 _ . -, or of more than " +
+                         std::to_string(kMaxControlKeyNameBytes) + " (kMaxControlKeyNameBytes); give the key another");
+        entry.holder = {std::string(words[0]), *level};
+        for (std::size_t i = 0; i + 1 < keys.keys_.size(); ++i) {
+            if (keys.keys_[i].holder.name == entry.holder.name)
+                return wrong("has the name " + entry.holder.name + " again; give each key a name of its own");
+            if (sodium_memcmp(keys.keys_[i].key.data(), entry.key.data(), entry.key.size()) == 0)
+                return wrong("has the key of " + keys.keys_[i].holder.name + " again; remove one of the lines");
+        }
+    }
+    if (keys.keys_.empty()) return Error{ErrorCode::parse, path, std::string("has no key; each line ") + kForm};
+    return keys;
+}
+
+Result<ControlKeys> ControlKeys::make(const std::string& path, protocol::RandomSource& random) {
+    ControlKeys keys;
+    Entry& entry = keys.keys_.emplace_back();
+    entry.holder = {"admin", ControlLevel::admin};
+    random.fill(entry.key);
+    Secret secret;
+    secret.text.reserve(128);
+    secret.text = "admin admin ";
+    std::array<char, 2 * protocol::kKeyBytes + 1> digits;
+    sodium_bin2hex(digits.data(), digits.size(), entry.key.data(), entry.key.size());
+    secret.text.append(digits.data()).append("\n");
+    sodium_memzero(digits.data(), digits.size());
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(secret.text.data());
+    if (const Result<Ok> written = write_secret_file(path, {bytes, secret.text.size()}); !written)
+        return written.error();
+    return keys;
+}
+
+std::optional<ControlKeys::Holder> ControlKeys::find(std::string_view digits) const {
+    Key key{};
+    if (!key_from(digits, key)) return std::nullopt;
+    const Entry* found = nullptr;
+    for (const Entry& entry : keys_)  // all of them, whichever it is
+        if (sodium_memcmp(entry.key.data(), key.data(), key.size()) == 0) found = &entry;
+    protocol::wipe(key);
+    return found ? std::optional(found->holder) : std::nullopt;
+}
+
+}  // namespace orrery::server
