@@ -362,7 +362,7 @@ class Test:
 
     def too_many_connections(self):
         import socket
-        threads, queue = 8, 64
+        threads, queue = 8, 128
         self.fake.tell("hold")
         held = [socket.create_connection(("127.0.0.1", self.api.direct)) for _ in range(threads)]
         request = f"GET /v1/host HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self.keys['read']}\r\n\r\n".encode()

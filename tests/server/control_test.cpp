@@ -426,7 +426,7 @@ TEST_CASE("more connections than can wait are told so") {
         held.back()->write("GET /v1/host HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + kRead + "\r\n\r\n");
     }
     while (api.rooms.waiting_calls() < 8) ::usleep(1000);
-    for (int i = 0; i < 64; ++i) waiting.push_back(std::make_unique<TcpClient>(api.address()));
+    for (int i = 0; i < 128; ++i) waiting.push_back(std::make_unique<TcpClient>(api.address()));
     for (int i = 0; i < 100; ++i) {  // whatever their number
         const std::string answer = api.get("/v1/version");
         REQUIRE(status_of(answer) == 503);
