@@ -139,6 +139,7 @@ struct ControlServer::Parts final : HttpHandler {
     // All that needs no body. `answered` is set to false if there is one to be read.
     std::optional<Problem> begin(const httplib::Request& request, httplib::Response& answer, bool& answered) {
         if (std::optional<Problem> problem = access.check_place(request)) return problem;
+        if (request.target.find('?') != std::string::npos) return malformed("No path has a query; leave it out.");
         const bool reads = request.method == "GET" || request.method == "HEAD";
         if (request.path == "/") {
             if (reads) return show_page(answer);
@@ -154,7 +155,6 @@ struct ControlServer::Parts final : HttpHandler {
         if (const auto* const problem = std::get_if<Problem>(&holder)) return *problem;
         const auto& who = std::get<ControlKeys::Holder>(holder);
         if (std::optional<Problem> problem = check_level(*target.route, who)) return problem;
-        if (request.target.find('?') != std::string::npos) return malformed("No path has a query; leave it out.");
         if (!has_body(request)) return run(target, who, request, answer);
         if (reads) return malformed("A GET has no body; leave it out.");
         if (std::optional<Problem> problem = check_body(request)) return problem;

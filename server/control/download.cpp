@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "server/control/operations.h"
 
@@ -22,7 +23,10 @@ constexpr const char* kFileType = "application/octet-stream";
 // An open file, and its place among the downloads.
 struct Download {
     int file = -1;
-    std::shared_ptr<std::atomic<int>> downloads;
+    const std::shared_ptr<std::atomic<int>> downloads;
+    explicit Download(std::shared_ptr<std::atomic<int>> all) : downloads(std::move(all)) {}
+    Download(const Download&) = delete;
+    Download& operator=(const Download&) = delete;
     ~Download() {
         if (file >= 0) ::close(file);
         --*downloads;
@@ -70,7 +74,7 @@ RangeKind range_of(std::string_view field, std::uint64_t size, ByteRange& out) {
 std::optional<Problem> answer_file(const std::string& path, const httplib::Request& request,
                                    const std::shared_ptr<std::atomic<int>>& downloads, httplib::Response& answer) {
     const bool many = ++*downloads > kMaxDownloads;
-    const auto download = std::make_shared<Download>(Download{-1, downloads});
+    const auto download = std::make_shared<Download>(downloads);
     if (many) {
         Problem problem = problem_of_status(503);
         problem.detail = "Other downloads run, " + std::to_string(kMaxDownloads) + " (kMaxDownloads); try again later.";

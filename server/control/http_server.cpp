@@ -140,7 +140,7 @@ class HttpServer::Connection final : public httplib::Stream {
         const std::int64_t begin = now_ms();
         for (std::size_t unread = 0; unread < kMaxHttpUnread;) {
             const std::int64_t passed = now_ms() - begin;
-            if (server_.stopping_ || passed > (server_.waiting_ > 0 ? kHttpCrowded_ms : kHttpLinger_ms)) return;
+            if (server_.stopping_ || passed > (server_.waiting_ > 0 ? kSlice_ms : kHttpLinger_ms)) return;
             if (!ready(socket_, POLLIN, kSlice_ms)) continue;
             const ssize_t count = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
             if (count <= 0) return;

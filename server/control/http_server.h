@@ -34,7 +34,7 @@ struct HttpServerConfig {
     protocol::Address bind;  // port 0: a free one
     std::string port_flag;   // for errors: "--control-port"
     std::size_t threads = 8;
-    std::size_t max_waiting = 64;  // connections that no thread serves yet; more get busy_answer
+    std::size_t max_waiting = 128;  // connections that no thread serves yet; more get busy_answer
     std::size_t max_body_bytes = std::size_t{64} << 10;
     std::string busy_answer;  // a whole answer with its head
 };

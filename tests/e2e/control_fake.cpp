@@ -5,6 +5,9 @@
 //
 // The first line of the output is the address. Lines of the input: "fault none|io|throws", "hold", "release", "reset";
 // each is answered by the number of calls that are held.
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -25,6 +28,7 @@ int serve(const std::string& keys_path, const std::string& folder, int port) {
         std::cerr << keys.error().to_string() << "\n";
         return 2;
     }
+    spdlog::set_default_logger(spdlog::stderr_logger_mt("control"));  // as the program does
     FakeRooms rooms;
     std::size_t number = 0;
     for (const auto& file : std::filesystem::directory_iterator(folder)) {

@@ -9,7 +9,7 @@ export { Server };
 /** A browser that draws by software on a busy machine takes its time. */
 export const until = (what, condition, seconds = 60) => soon(what, condition, seconds);
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+export const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const ARGS = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-sandbox',
               '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run',
               '--disable-dev-shm-usage'];
