@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <map>
