@@ -252,10 +252,13 @@ struct RoomsServer::State {
             if (!closed)
                 spdlog::error("room {}: its recording is not complete: {}", room->id(), closed.error().to_string());
             if (config.process.serve_scene) withdraw_scene(room->scene_path());
+            {
+                const std::lock_guard lock(mutex);
+                ++end.rooms;
+                end.failed_rooms += !closed || room->room().halted() ? 1 : 0;
+            }
             list->remove(*room);
             const std::lock_guard lock(mutex);
-            ++end.rooms;
-            end.failed_rooms += !closed || room->room().halted() ? 1 : 0;
             changed.notify_all();
         }
     }
@@ -275,6 +278,14 @@ struct RoomsServer::State {
 
     void stop_all(const std::string& reason) {
         for (const auto& room : list->rooms()) room->request_stop(reason);
+    }
+
+    // Waits until their recordings are closed.
+    void end_rooms(const std::string& reason) {
+        while (!list->rooms().empty()) {
+            stop_all(reason);
+            std::this_thread::sleep_for(kLookEvery);
+        }
     }
 
     // The first signal begins the drain, the second one ends the rooms at once, the third one the process.
@@ -411,13 +422,16 @@ Result<std::unique_ptr<RoomsServer>> RoomsServer::create(const RoomsServerConfig
     if (config.resume_rooms) s.resume_rooms();
     for (std::size_t i = 0; i < config.rooms.size(); ++i) {
         const Result<RoomView> room = s.list->create(config.rooms[i]);
-        if (!room)
-            return Error{room.error().code, "rooms[" + std::to_string(i) + "]." + room.error().place,
-                         room.error().message};
+        if (room) continue;
+        s.end_rooms("the server does not start");
+        return Error{room.error().code, "rooms[" + std::to_string(i) + "]." + room.error().place, room.error().message};
     }
     s.listen_to_signals();
     const Result<Ok> operators = s.operators.start(process, *s.list);
-    if (!operators) return operators.error();
+    if (!operators) {
+        s.end_rooms("the server does not start");
+        return operators.error();
+    }
     s.announce();
     return server;
 }
