@@ -53,11 +53,11 @@ Result<Address> health_bind(const GameServerConfig& config) {
 }
 
 std::vector<Address> token_addresses(const GameServerConfig& config, const Address& local) {
-    std::vector<Address> addresses = reachable_addresses(local);
-    // The user's own addresses come before guesses where a token's list is full.
-    const Result<std::vector<Address>> named = named_addresses(config);
-    for (const Address& address : *named) addresses.insert(addresses.begin() + 1, address);
-    if (addresses.size() > protocol::kMaxServersPerToken) addresses.resize(protocol::kMaxServersPerToken);
+    // The user's own come first: a client tries them in this order, and a far one reaches no address of this machine.
+    std::vector<Address> addresses = named_addresses(config).value();
+    for (const Address& address : reachable_addresses(local)) {
+        if (addresses.size() < protocol::kMaxServersPerToken) addresses.push_back(address);
+    }
     return addresses;
 }
 

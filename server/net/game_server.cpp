@@ -155,7 +155,7 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
     RoomPlace place;
     place.key = *key;
     place.addresses = {Address::ipv4(127, 0, 0, 1, 1)};  // the virtual clock: nobody gets a token
-    Address local;
+    Address local, token_address;
     if (s.config.clock == GameClock::wall) {
         Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(*bind_address(s.config));
         if (!network) return coded(ErrorCode::io, network.error());
@@ -163,12 +163,12 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
         if (const Result<Ok> asked = ask_fleet(s.config); !asked) return asked.error();
         local = s.network->local_address();
         place.addresses = token_addresses(s.config, local);
+        token_address = reachable_addresses(local)[0];  // of a client on this machine
         place.wake = [network = s.network.get()] { network->end_waits(); };
     }
     place.network = s.network.get();
     if (s.config.threads > 1) s.pool.emplace(s.config.threads);
     place.executor = s.pool ? &*s.pool : nullptr;
-    const Address token_address = place.addresses[0];
     Result<std::unique_ptr<HostedRoom>> room =
         HostedRoom::create(s.config, *scene, std::move(place), {}, 0.0, make_director, std::move(resumption));
     if (!room) return room.error();
