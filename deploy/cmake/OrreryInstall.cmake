@@ -18,12 +18,12 @@ foreach(library IN ITEMS sim protocol client client_shared server)  # each after
 endforeach()
 foreach(program IN ITEMS orrery orrery_drive)
   if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    install(TARGETS ${program} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT program)
   endif()
 endforeach()
 
 if(TARGET orrery_jacobi_cuda)  # where the program in bin looks for it
-  install(TARGETS orrery_jacobi_cuda LIBRARY DESTINATION lib OPTIONAL)  # if it was built
+  install(TARGETS orrery_jacobi_cuda LIBRARY DESTINATION lib COMPONENT program OPTIONAL)  # if it was built
 endif()
 
 # Headers keep their folders below include/orrery; install_headers.cmake says how.
@@ -37,7 +37,7 @@ install(CODE "${settings}")
 install(SCRIPT "${CMAKE_CURRENT_LIST_DIR}/install_headers.cmake")
 
 if(EXISTS "${PROJECT_SOURCE_DIR}/deploy/scenes")
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/scenes" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/deploy/scenes" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery" COMPONENT program)
 endif()
 
 # The page, where deploy/page has built it: the program finds it beside itself.
@@ -62,13 +62,13 @@ if(TARGET orrery_client_shared AND ORRERY_CLANG AND ORRERY_PYTHON)
 endif()
 
 # What a scene may say: the schema, and that for editors, which the program makes of it.
-install(FILES "${PROJECT_SOURCE_DIR}/protocol/scene/scene.fbs" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
+install(FILES "${PROJECT_SOURCE_DIR}/protocol/scene/scene.fbs" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery" COMPONENT program)
 if(TARGET orrery AND NOT CMAKE_CROSSCOMPILING)
   set(scene_schema "${PROJECT_BINARY_DIR}/share/orrery/scene.schema.json")
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/share/orrery")
   add_custom_command(OUTPUT "${scene_schema}" COMMAND orrery check --json-schema "${scene_schema}" DEPENDS orrery VERBATIM)
   add_custom_target(orrery_scene_schema ALL DEPENDS "${scene_schema}")
-  install(FILES "${scene_schema}" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery")
+  install(FILES "${scene_schema}" DESTINATION "${CMAKE_INSTALL_DATADIR}/orrery" COMPONENT program)
 endif()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/orrery-config.cmake.in"

@@ -23,9 +23,10 @@ NetcodeServer::State::State(const NetcodeServerConfig& configuration, RandomSour
       sink(datagram_sink),
       pending(configuration.max_pending, configuration.max_pending_per_prefix, random_source),
       gate({configuration.protocol_id, configuration.private_key, configuration.public_addresses,
-            configuration.max_clients, configuration.token_opens_per_tick, configuration.admit}),
-      limiter(configuration.rate, random_source),
+            configuration.max_clients, configuration.token_opens_per_tick, configuration.admit,
+            configuration.shared_limits}),
       events(configuration.max_events, configuration.max_event_bytes) {
+    if (!config.shared_limits) limiter.emplace(config.rate, random);
     for (const Address& address : config.public_addresses) servers.add(address);
     // Challenge sequence numbers start at zero each time: only a fresh key makes their nonces fresh.
     challenge_key = random.next_key();

@@ -43,6 +43,8 @@ struct NetcodeServerConfig {
     std::uint32_t max_events = 8192;  // unread; payloads above it are dropped and counted
     std::uint32_t max_event_bytes = 8u << 20;
     RateLimitConfig rate;
+    // Instead of limits of this server's own for requests, and beside token_opens_per_tick. Outlives the server.
+    RequestLimits* shared_limits = nullptr;
 
     // Asked with each good token before it is challenged, and again when its request is repeated. A reason denies it.
     // Null: every good token is challenged.

@@ -46,6 +46,9 @@ struct NetcodeServer::State {
     void hand_over(std::uint32_t index, PacketBatch& batch);
     void end_client(std::uint32_t index, DisconnectReason reason, TimeNs now);
     void ignore(Ignored reason) { counters.count(reason); }
+    bool within_limits(const Address& from, TimeNs now, Ignored& reason) {
+        return limiter ? limiter->admit(from, now, reason) : config.shared_limits->admit(from, now, reason);
+    }
     void transmit(const Address& to, Bytes datagram);
 
     // server_handshake.cpp
@@ -74,7 +77,7 @@ struct NetcodeServer::State {
     std::unordered_map<Address, std::uint32_t, AddressHash> by_address;  // looked up, never iterated
     PendingTable pending;
     TokenGate gate;
-    RateLimiter limiter;
+    std::optional<RateLimiter> limiter;  // empty: the limits are shared
     ByteQueue<NetcodeServerEvent> events;
     NetcodeCounters counters;
     PacketScratch receive_scratch{}, send_scratch{};

@@ -24,6 +24,16 @@ struct RateLimitConfig {
     std::uint32_t table_entries = 4096;  // entries of each table; a power of two
 };
 
+// The limits of requests that all servers of a process share, which may call it from several threads.
+class RequestLimits {
+  public:
+    virtual bool admit(const Address& from, TimeNs now, Ignored& reason) = 0;  // see RateLimiter
+    virtual bool take_opening() = 0;  // of a token; false: the budget is used up at present
+
+  protected:
+    ~RequestLimits() = default;
+};
+
 // Sets of four entries, found by a keyed hash, so that an attacker cannot choose a set. A new key replaces the fullest
 // bucket of its set. A full bucket has no information, so that nothing is lost until a set has four busy keys.
 class BucketTable {

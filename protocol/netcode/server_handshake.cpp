@@ -13,7 +13,7 @@ void NetcodeServer::State::receive_request(const Address& from, Bytes datagram, 
     const bool good = read_request(datagram, config.protocol_id, gate.unix_now_s(), request, reason);
     const bool expired = !good && reason == Ignored::request_expired;
     if (!good && !expired) return ignore(reason);
-    if (!limiter.admit(from, now, reason)) return ignore(reason);
+    if (!within_limits(from, now, reason)) return ignore(reason);
     if (!gate.may_open()) return ignore(Ignored::open_budget);
     ++counters.tokens_opened;
     PrivateToken token;
@@ -159,7 +159,7 @@ void NetcodeServer::State::receive_token_question(const Address& from, Bytes dat
         return ignore(Ignored::mint_malformed);
     }
     Ignored reason{};
-    if (!limiter.admit(from, now, reason)) return ignore(reason);
+    if (!within_limits(from, now, reason)) return ignore(reason);
     // Minting costs about as much as opening.
     if (!gate.charge_opening()) return ignore(Ignored::open_budget);
     TokenRequest request;

@@ -24,9 +24,16 @@ void TokenGate::update(std::uint64_t unix_now_s) {
     opens_left_ = config_.token_opens_per_tick;
 }
 
-bool TokenGate::charge_opening() {
+bool TokenGate::may_open() {
     if (opens_left_ == 0) return false;
+    if (config_.shared_limits && !has_shared_opening_) has_shared_opening_ = config_.shared_limits->take_opening();
+    return !config_.shared_limits || has_shared_opening_;
+}
+
+bool TokenGate::charge_opening() {
+    if (!may_open()) return false;
     --opens_left_;
+    has_shared_opening_ = false;
     return true;
 }
 

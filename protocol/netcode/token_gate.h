@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "protocol/netcode/connect_token.h"
+#include "protocol/netcode/rate_limit.h"
 #include "protocol/netcode/reasons.h"
 #include "protocol/netcode/void_tokens.h"
 #include "protocol/netcode/wire.h"
@@ -26,6 +27,7 @@ struct TokenGateConfig {
     std::uint32_t token_opens_per_tick = 64;
     // Asked with each good token. A reason denies it. Null: every good token is admitted.
     std::function<std::optional<DenyReason>(std::uint64_t client_id, const UserData& user_data)> admit;
+    RequestLimits* shared_limits = nullptr;  // beside token_opens_per_tick; outlives the gate; null: none
 };
 
 class TokenGate {
@@ -38,7 +40,8 @@ class TokenGate {
     // Once a tick: refills the budget of openings. Before the first call every token has expired.
     void update(std::uint64_t unix_now_s);
     std::uint64_t unix_now_s() const { return unix_now_s_; }
-    bool may_open() const { return opens_left_ > 0; }
+    // Whether the next opening is within the budget. One that is shared keeps the place for it.
+    bool may_open();
 
     // Opens the private part, which costs one opening of the tick's budget. False: it is not of this server's key.
     bool open(std::span<const std::uint8_t, kPrivateTokenBytes> sealed, std::uint64_t expire_timestamp,
@@ -88,6 +91,7 @@ class TokenGate {
     TokenGateConfig config_;
     std::uint64_t unix_now_s_ = UINT64_MAX;
     std::uint32_t opens_left_ = 0;
+    bool has_shared_opening_ = false;
     VoidTokens void_;
     std::vector<UsedToken> used_;  // a ring: the oldest makes room
     std::unordered_map<TokenTag, std::uint32_t, TagHash> used_by_tag_;

@@ -29,6 +29,8 @@ std::string cpu_name() {
     return "unknown";
 }
 
+std::string_view build_version() { return ORRERY_VERSION; }
+
 void set_build_commit(std::string_view commit) { build_commit() = commit; }
 
 std::vector<protocol::replay::KeyValue> about_build(sim::Target target) {

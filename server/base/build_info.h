@@ -11,6 +11,8 @@ namespace orrery::server {
 
 std::string cpu_name();  // of this machine, as the system calls it
 
+std::string_view build_version();  // like "1.0.0"
+
 // The commit that the program was built from. `orrery` says it at its start; a host's program may. Not said: not known.
 void set_build_commit(std::string_view commit);
 

@@ -11,6 +11,7 @@
 #include "server/cli/check.h"
 #include "server/cli/command_line.h"
 #include "server/cli/doctor.h"
+#include "server/cli/health.h"
 #include "server/cli/replay.h"
 #include "server/cli/run.h"
 #include "server/cli/serve.h"
@@ -30,6 +31,7 @@ struct Subcommand {
 
 constexpr Subcommand kSubcommands[] = {
     {"serve", orrery::server::serve_command, "serve a scene to players and record it", false},
+    {"health", orrery::server::health_command, "ask whether a server that runs is live or ready"},
     {"token", orrery::server::token_command, "make one connect token"},
     {"run", orrery::server::run_command, "simulate a scene headless: hash, timings, quality"},
     {"check", orrery::server::check_command, "tell the errors and the probable mistakes of a scene"},

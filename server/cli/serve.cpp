@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "orrery/server.hpp"
+#include "orrery/rooms_server.hpp"
 #include "protocol/netcode/netcode_server.h"
 #include "server/cli/command_line.h"
+#include "server/cli/settings.h"
+#include "server/net/line_output.h"
 #include "server/room/thread_pool.h"
 
 namespace orrery::server {
@@ -15,8 +17,10 @@ namespace {
 
 struct Texts {  // options that are not fields of the configuration as they are
     std::string target = "auto", serve_scene = "on", replay_ids = "on", fsync = "interval", on_failure = "continue";
+    std::string log_format = "text";
     std::vector<std::string> events;
     float hit_impulse = 1.0f;  // N s
+    std::optional<std::uint32_t> threads;
 };
 
 protocol::EventRule event_rule(const Texts& texts) {
@@ -38,6 +42,71 @@ std::string shipped_page() {
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
     if (error) return {};
     return (program.parent_path().parent_path() / "share/orrery/page").string();
+}
+
+// Of a server of many rooms.
+struct ManyRooms {
+    bool wanted = false;
+    std::string scenes;
+    std::vector<std::string> rooms;
+    std::uint32_t max_rooms = RoomsServerConfig().max_rooms;
+};
+
+// The scenes beside this program, where it is installed or built.
+std::string shipped_scenes() {
+    std::error_code error;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    const std::filesystem::path folder = program.parent_path().parent_path() / "share/orrery/scenes";
+    return !error && std::filesystem::is_directory(folder, error) ? folder.string() : std::string();
+}
+
+// NAME or NAME=SCENE.
+RoomWish wish_of(const std::string& text) {
+    RoomWish wish;
+    const std::size_t sign = text.find('=');
+    wish.scene = sign == std::string::npos ? text : text.substr(sign + 1);
+    if (sign != std::string::npos) wish.name = text.substr(0, sign);
+    return wish;
+}
+
+void describe_rooms(CLI::App& app, ManyRooms& rooms) {
+    const auto wanted = app.add_flag("--rooms", rooms.wanted,
+                                     "many rooms in this process, which come and go by the control API: no SCENE");
+    app.add_option("--scenes", rooms.scenes,
+                   "with --rooms: folder of the scenes that rooms may have [those of this installation]")
+        ->needs(wanted);
+    app.add_option("--room", rooms.rooms, "with --rooms: a room to begin with, as SCENE or NAME=SCENE")->needs(wanted);
+    app.add_option("--max-rooms", rooms.max_rooms, "with --rooms: largest number of rooms at a time")
+        ->check(whole_number(1, kMaxRooms))
+        ->capture_default_str()
+        ->needs(wanted);
+}
+
+void describe_operators(CLI::App& app, GameServerConfig& config) {
+    app.add_option("--control-bind", config.control_bind, "address of the control API")->capture_default_str();
+    app.add_option("--control-port", config.control_port,
+                   "TCP port of the control API; 0 takes a free one and prints it [7790, or a free one with --port 0]")
+        ->check(whole_number(0, 65'535));
+    app.add_option("--control-keys", config.control_keys,
+                   "file with the keys of the control API: lines of a name, read, operate or admin, and 64 hex digits, "
+                   "mode 0600; without it RECORD/control.key is written");
+    app.add_flag("!--no-control", config.control, "no control API");
+    app.add_option("--health-bind", config.health_bind, "address of /livez, /readyz and /metrics, which have no key")
+        ->capture_default_str();
+    app.add_option("--health-port", config.health_port,
+                   "their TCP port; 0 takes a free one and prints it [7791, or a free one with --port 0]")
+        ->check(whole_number(0, 65'535));
+    app.add_flag("!--no-health", config.health, "none of them");
+    app.add_option("--control-host", config.control_hosts,
+                   "a further name by which requests may call the control API, like ops.example.com");
+    app.add_flag("--agones", config.agones,
+                 "a game server of an Agones fleet: tell its sidecar, and drain at its word");
+    app.add_option("--agones-port", config.agones_port, "with --agones: the name that the fleet gives the UDP port")
+        ->capture_default_str();
+    app.add_option("--drain-s", config.drain_s,
+                   "seconds that players have to leave after SIGTERM; a second signal ends the server at once")
+        ->check(CLI::Range(0.0, kMaxDrain_s))
+        ->capture_default_str();
 }
 
 void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
@@ -80,9 +149,11 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
     app.add_option("--max-clients", config.max_clients, "largest number of clients at a time")
         ->check(whole_number(1, protocol::kMaxNetcodeClients))
         ->capture_default_str();
-    app.add_option("--threads", config.threads, "threads inside a tick (no bit depends on it)")
-        ->check(whole_number(1, kMaxThreads))
-        ->capture_default_str();
+    app.add_option(
+           "--threads", texts.threads,
+           "threads inside a tick [1], or with --rooms those that step rooms [one for each core]; no bit depends "
+           "on it")
+        ->check(whole_number(1, kMaxThreads));
     app.add_option("--hold-seat-s", config.hold_seat_s,
                    "seconds for which the seat of a client that fell silent is held for its return")
         ->check(CLI::Range(0.0, kMaxHoldSeat_s))
@@ -128,6 +199,9 @@ void describe(CLI::App& app, GameServerConfig& config, Texts& texts) {
         ->check(CLI::Range(0.0, kMaxStatusEvery_s))
         ->capture_default_str();
     app.add_flag("--json", config.json, "print one JSON object for each line instead of text");
+    app.add_option("--log-format", texts.log_format, "the log on stderr: text, or json, an object for each line")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
 }
 
 }  // namespace
@@ -136,12 +210,19 @@ int serve_command(const std::vector<std::string>& arguments) {
     GameServerConfig config;
     config.record = "build/replays";
     config.page = shipped_page();
+    config.control = config.health = true;
     Texts texts;
+    ManyRooms rooms;
     CLI::App app(
-        "Serves one room of a scene over UDP and WebSocket and records it. It ends cleanly on SIGINT and SIGTERM.",
+        "Serves a room of a scene, or with --rooms many, over UDP and WebSocket and records it. It ends cleanly on "
+        "SIGINT and SIGTERM.",
         "orrery serve");
     describe(app, config, texts);
-    if (const auto exit = parse_arguments(app, arguments)) return *exit;
+    describe_rooms(app, rooms);
+    describe_operators(app, config);
+    Settings settings(app);
+    if (const auto exit = settings.parse(arguments)) return *exit;
+    set_log_format(texts.log_format == "json" ? LogFormat::json : LogFormat::text);
     if (!config.resume.empty()) {  // its folder is that of the token, too
         const std::filesystem::path folder = std::filesystem::path(config.resume).parent_path();
         config.record = folder.empty() ? "." : folder.string();
@@ -160,7 +241,18 @@ int serve_command(const std::vector<std::string>& arguments) {
     config.replay_ids = texts.replay_ids == "on"    ? IdForm::plain
                         : texts.replay_ids == "off" ? IdForm::none
                                                     : IdForm::hashed;
-    return serve(config);
+    if (!rooms.wanted) {
+        config.threads = texts.threads.value_or(1);
+        return serve(config);
+    }
+    RoomsServerConfig many;
+    many.process = std::move(config);
+    many.scenes = rooms.scenes.empty() ? shipped_scenes() : rooms.scenes;
+    many.max_rooms = rooms.max_rooms;
+    many.threads = texts.threads.value_or(0);
+    many.rooms = settings.rooms();
+    for (const std::string& text : rooms.rooms) many.rooms.push_back(wish_of(text));
+    return serve_rooms(many);
 }
 
 }  // namespace orrery::server

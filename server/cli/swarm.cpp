@@ -15,6 +15,7 @@
 #include "server/cli/swarm_bot.h"
 #include "server/cli/swarm_figures.h"
 #include "server/cli/swarm_plan.h"
+#include "server/control/control_client.h"
 
 namespace orrery::server {
 
@@ -29,7 +30,7 @@ volatile std::sig_atomic_t stop_asked = 0;
 void ask_to_stop(int) { stop_asked = 1; }
 
 struct SwarmOptions {
-    std::string server, key_file;
+    std::string server, key_file, control, control_keys;
     std::uint32_t clients = 0;
     double seconds = 60.0, status_every_s = 1.0;
     std::uint64_t seed = 1;
@@ -44,9 +45,15 @@ void describe(CLI::App& app, SwarmOptions& options) {
     app.add_option("SERVER", options.server, "UDP address of a running `orrery serve`, for example 127.0.0.1:7770")
         ->required();
     app.add_option("--clients", options.clients, "number of bots")->required()->check(whole_number(1, kMaxBots));
-    app.add_option("--key-file", options.key_file,
-                   "file with the key of the server: 64 hex digits, mode 0600; each bot makes its tokens with it. "
-                   "Without it: the server gives tokens (serve --insecure)");
+    const auto key =
+        app.add_option("--key-file", options.key_file,
+                       "file with the key of the server: 64 hex digits, mode 0600; each bot makes its tokens with it. "
+                       "Without it: the server gives tokens (serve --insecure)");
+    app.add_option("--control", options.control,
+                   "address of the server's control API, which gives the tokens: the bots are spread over its rooms")
+        ->excludes(key);
+    app.add_option("--control-keys", options.control_keys,
+                   "with --control: file with a key of it that may operate, like RECORD/control.key");
     app.add_option("--seconds", options.seconds, "time in which bots join; 0: until SIGINT or SIGTERM")
         ->check(seconds)
         ->capture_default_str();
@@ -99,6 +106,28 @@ Result<Ok> raise_file_limit(std::uint32_t bots) {
                  "this process may open " + std::to_string(limit.rlim_max) + " files, and " + std::to_string(wanted) +
                      " are needed; raise the limit with ulimit -n"};
 }
+
+// Each bot has a room of those that are open. Which ones these are is asked again when a room lets nobody in.
+class RoomsDoor {
+  public:
+    explicit RoomsDoor(std::unique_ptr<ControlClient> client) : client_(std::move(client)) {}
+
+    Result<protocol::PublicTokenBytes> mint(std::uint32_t bot, std::uint64_t client_id) {
+        if (rooms_.empty()) {
+            Result<std::vector<std::string>> rooms = client_->open_rooms();
+            if (!rooms) return rooms.error();
+            if (rooms->empty()) return Error{ErrorCode::not_found, "rooms", "none is open"};
+            rooms_ = std::move(rooms).value();
+        }
+        const Result<protocol::PublicTokenBytes> token = client_->mint(rooms_[bot % rooms_.size()], client_id);
+        if (!token) rooms_.clear();
+        return token;
+    }
+
+  private:
+    std::unique_ptr<ControlClient> client_;
+    std::vector<std::string> rooms_;
+};
 
 class Swarm {
   public:
@@ -279,7 +308,18 @@ int swarm_command(const std::vector<std::string>& arguments) {
         return complain("SERVER " + options.server + ": name the port that it listens on", kExitUsage);
     if (const Result<Ok> files = raise_file_limit(options.clients); !files)
         return complain(files.error(), kExitMachine);
-    SwarmDoor door{*server, std::nullopt, options.join_timeout_s};
+    if (options.control.empty() != options.control_keys.empty())
+        return complain("--control and --control-keys go together: name both", kExitUsage);
+    SwarmDoor door{*server, std::nullopt, options.join_timeout_s, {}};
+    std::optional<RoomsDoor> rooms;
+    if (!options.control.empty()) {
+        const Result<protocol::Address> control = protocol::Address::parse(options.control);
+        if (!control) return complain("--control " + control.error().to_string(), kExitUsage);
+        Result<std::unique_ptr<ControlClient>> client = ControlClient::open(*control, options.control_keys);
+        if (!client) return complain(client.error(), kExitInput);
+        rooms.emplace(std::move(client).value());
+        door.mint = [&](std::uint32_t bot, std::uint64_t client_id) { return rooms->mint(bot, client_id); };
+    }
     if (!options.key_file.empty()) {
         Result<protocol::Key> key = read_key_file(options.key_file);
         if (!key) return complain(key.error(), kExitInput);

@@ -170,20 +170,25 @@ void Bot::try_to_join(std::uint64_t now_ns) {
     };
     client_ = client::Client::create(&config);
     if (!client_) return fail("out of memory", now_ns);
-    if (!door_.key) {
+    if (!door_.key && !door_.mint) {
         client_->connect_insecure(door_.server.to_string(), now_ns);
         return;
     }
+    Result<protocol::PublicTokenBytes> token =
+        door_.mint ? door_.mint(plan_.number(), plan_.client_id()) : make_token();
+    if (!token) return fail(token.error().to_string(), now_ns);
+    client_->connect(*token, now_ns);
+    protocol::wipe(*token);
+}
+
+Result<protocol::PublicTokenBytes> Bot::make_token() const {
     protocol::TokenRequest request;
     request.protocol_id = protocol::kNetcodeProtocolId;
     request.client_id = plan_.client_id();
     request.servers.add(door_.server);
     request.create_timestamp = static_cast<std::uint64_t>(std::time(nullptr));
     protocol::SystemRandom random;
-    Result<protocol::PublicTokenBytes> token = protocol::mint_connect_token(request, *door_.key, random);
-    if (!token) return fail(token.error().to_string(), now_ns);
-    client_->connect(*token, now_ns);
-    protocol::wipe(*token);
+    return protocol::mint_connect_token(request, *door_.key, random);
 }
 
 void Bot::update(std::uint64_t now_ns) {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "orrery/client.hpp"
 #include "protocol/netcode/address.h"
+#include "protocol/netcode/connect_token.h"
 #include "protocol/netcode/crypto.h"
 #include "server/cli/swarm_figures.h"
 #include "server/cli/swarm_plan.h"
@@ -25,6 +27,8 @@ struct SwarmDoor {
     protocol::Address server;
     std::optional<protocol::Key> key;  // none: the server gives the tokens (`serve --insecure`)
     double join_timeout_s = 10.0;
+    // Instead of `key`: a token for a bot, by its number and client id. Null: none.
+    std::function<Result<protocol::PublicTokenBytes>(std::uint32_t bot, std::uint64_t client_id)> mint;
 };
 
 // Connected to the server, so that the system tells where nothing listens. Another one for each connection.
@@ -74,6 +78,7 @@ class Bot {
 
   private:
     void try_to_join(std::uint64_t now_ns);
+    Result<protocol::PublicTokenBytes> make_token() const;
     void read_events(std::uint64_t now_ns);
     void count_snapshots(std::uint64_t now_ns);
     void ended(std::uint64_t again_at_ns);

@@ -22,6 +22,7 @@ class BotPlan {
   public:
     BotPlan(std::uint64_t seed, std::uint32_t bot, const SwarmPace& pace);
 
+    std::uint32_t number() const { return bot_; }
     std::uint64_t client_id() const;
     double first_join_s() const;
     double stay_s(std::uint32_t session) const;  // from the time that it plays; infinite: it does not leave

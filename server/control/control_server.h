@@ -14,8 +14,6 @@
 
 namespace orrery::server {
 
-inline constexpr std::uint16_t kDefaultControlPort = 7790;
-
 struct ControlConfig {
     protocol::Address bind;  // port 0: a free one
     ControlKeys keys;

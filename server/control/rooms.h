@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "orrery/rooms_server.hpp"
 #include "protocol/netcode/connect_token.h"
 #include "protocol/session/token_role.h"
 #include "server/room/room_recorder.h"
@@ -17,22 +18,7 @@
 
 namespace orrery::server {
 
-inline constexpr std::size_t kMaxRoomNameBytes = 64;        // of a-z A-Z 0-9 _ -
-inline constexpr std::uint32_t kMaxRooms = 1024;            // in one process
 inline constexpr std::uint32_t kMaxMintExpires_s = 86'400;  // of a token, s
-inline constexpr double kMaxDrain_s = 86'400.0;             // the longest grace time, s
-inline constexpr double kMaxEndWhenEmpty_s = 86'400.0;
-
-// A room that is wished for. What is not set is that of the process.
-struct RoomWish {
-    std::string name;   // for people, and part of the name of its recording; empty: the room's id
-    std::string scene;  // of the folder of scenes: "yard" or "yard.json"; never a path
-    std::optional<float> tick_rate_hz;
-    std::optional<std::uint32_t> max_clients;
-    std::optional<bool> allow_mirror;
-    std::optional<bool> record;
-    double end_when_empty_s = 0.0;  // s without a client, from the creation on, after which the room ends; 0: never
-};
 
 // open: clients may join. draining: no more join, and the room ends when its last client leaves or its time is over.
 // ending: it takes no more ticks, and its recording is being closed.

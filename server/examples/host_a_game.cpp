@@ -10,17 +10,17 @@ using namespace orrery::server;
 class Rain final : public Director {
   public:
     Rain(const RoomInfo& room, std::uint64_t seconds)
-        : server_(room.server), ticks_per_s_(room.definition.tick_rate_hz), seconds_(seconds) {}
+        : request_stop_(room.request_stop), ticks_per_s_(room.definition.tick_rate_hz), seconds_(seconds) {}
 
     void on_tick(const orrery::sim::World& world, std::vector<orrery::sim::Command>& orders) override {
         if (world.tick() % ticks_per_s_ != 0) return;
         std::printf("tick %llu\n", static_cast<unsigned long long>(world.tick()));
-        if (world.tick() >= seconds_ * ticks_per_s_) return server_.request_stop("the rain is over");
+        if (world.tick() >= seconds_ * ticks_per_s_) return request_stop_("the rain is over");
         orders.push_back(orrery::sim::Command::spawn(0, {{0.0f, 30.0f, 0.0f}, {}}));
     }
 
   private:
-    GameServer& server_;
+    std::function<void(std::string)> request_stop_;
     std::uint64_t ticks_per_s_, seconds_;
 };
 

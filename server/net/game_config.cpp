@@ -1,5 +1,6 @@
 #include "server/net/game_config.h"
 
+#include "server/net/access.h"
 #include "server/net/web_setup.h"
 #include "server/room/thread_pool.h"
 
@@ -11,12 +12,53 @@ Error config_error(std::string field, std::string message) {
     return Error{ErrorCode::invalid_argument, std::move(field), std::move(message)};
 }
 
-Result<Address> bind_address(const GameServerConfig& config) {
-    const bool ipv6 = config.bind.find(':') != std::string::npos;
-    Result<Address> address =
-        Address::parse((ipv6 ? "[" + config.bind + "]" : config.bind) + ":" + std::to_string(config.port));
-    if (!address) return config_error("bind (--bind)", address.error().to_string());
+Error coded(ErrorCode code, Error error) {
+    error.code = code;
+    return error;
+}
+
+Error input_error(Error error) {
+    if (error.code == ErrorCode::io) error.code = ErrorCode::not_found;
+    return error;
+}
+
+namespace {
+
+Result<Address> parse_bind(const char* field, const std::string& bind, std::uint16_t port) {
+    const bool ipv6 = bind.find(':') != std::string::npos;
+    Result<Address> address = Address::parse((ipv6 ? "[" + bind + "]" : bind) + ":" + std::to_string(port));
+    if (!address) return config_error(field, address.error().to_string());
     return address;
+}
+
+// The port that is named, else the usual one, or a free one where that of UDP is free.
+std::uint16_t port_of(const GameServerConfig& config, const std::optional<std::uint16_t>& named, std::uint16_t usual) {
+    return named.value_or(config.port == 0 ? std::uint16_t{0} : usual);
+}
+
+}  // namespace
+
+Result<Address> bind_address(const GameServerConfig& config) {
+    return parse_bind("bind (--bind)", config.bind, config.port);
+}
+
+Result<Address> control_bind(const GameServerConfig& config) {
+    return parse_bind("control_bind (--control-bind)", config.control_bind,
+                      port_of(config, config.control_port, kDefaultControlPort));
+}
+
+Result<Address> health_bind(const GameServerConfig& config) {
+    return parse_bind("health_bind (--health-bind)", config.health_bind,
+                      port_of(config, config.health_port, kDefaultHealthPort));
+}
+
+std::vector<Address> token_addresses(const GameServerConfig& config, const Address& local) {
+    std::vector<Address> addresses = reachable_addresses(local);
+    // The user's own addresses come before guesses where a token's list is full.
+    const Result<std::vector<Address>> named = named_addresses(config);
+    for (const Address& address : *named) addresses.insert(addresses.begin() + 1, address);
+    if (addresses.size() > protocol::kMaxServersPerToken) addresses.resize(protocol::kMaxServersPerToken);
+    return addresses;
 }
 
 Result<std::vector<Address>> named_addresses(const GameServerConfig& config) {
@@ -58,6 +100,22 @@ Result<Ok> check_access(const GameServerConfig& config, const Address& bind) {
     return Ok{};
 }
 
+Result<Ok> check_operators(const GameServerConfig& config) {
+    const Result<Address> control = control_bind(config), health = health_bind(config);
+    if (!control) return control.error();
+    if (!health) return health.error();
+    if (config.control && config.control_keys.empty() && !control->is_loopback())
+        return config_error("control_bind " + config.control_bind,
+                            "an address that other machines reach needs control_keys (--control-keys)");
+    if (config.control && config.control_keys.empty() && config.record.empty())
+        return config_error("record (--record)",
+                            "without this folder no key of the control API is written: name it, or set control_keys "
+                            "(--control-keys), or leave the control API out (--no-control)");
+    if (!(config.drain_s >= 0.0 && config.drain_s <= kMaxDrain_s))
+        return config_error("drain_s (--drain-s)", "is not from 0 to 86400 s (kMaxDrain_s)");
+    return Ok{};
+}
+
 Result<Ok> check_network(const GameServerConfig& config) {
     const Result<Address> bind = bind_address(config);
     if (!bind) return bind.error();
@@ -67,6 +125,7 @@ Result<Ok> check_network(const GameServerConfig& config) {
         return config_error("max_clients (--max-clients)", std::to_string(config.max_clients) + " is not from 1 to " +
                                                                std::to_string(protocol::kMaxNetcodeClients));
     if (const Result<Ok> web = check_web(config); !web) return web.error();
+    if (const Result<Ok> operators = check_operators(config); !operators) return operators.error();
     return check_access(config, *bind);
 }
 

@@ -8,7 +8,7 @@
 #include "protocol/netcode/counters.h"
 #include "protocol/netcode/datagram_sink.h"
 #include "protocol/netcode/stream_server.h"
-#include "server/net/network_thread.h"
+#include "server/net/room_link.h"
 
 namespace orrery::server {
 

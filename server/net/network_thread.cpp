@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "server/net/endpoint.h"
+#include "server/net/room_routes.h"
 
 namespace orrery::server {
 
@@ -22,32 +23,68 @@ constexpr int kReceiveBatch = 256;           // datagrams before other handlers 
 
 }  // namespace
 
+struct RoomLink::State : std::enable_shared_from_this<State> {
+    State(NetworkThread::State& of_network, std::optional<std::uint64_t> id, std::size_t queue_bytes)
+        : network(of_network),
+          protocol_id(id),
+          streams(std::make_shared<StreamExchange>(queue_bytes)),
+          sending(queue_bytes),
+          received(queue_bytes),
+          to_send(queue_bytes) {}
+
+    NetworkThread::State& network;
+    const std::optional<std::uint64_t> protocol_id;
+    const std::shared_ptr<StreamExchange> streams;  // its connections keep it
+
+    DatagramQueue sending;  // of the network thread alone
+
+    std::mutex mutex;  // guards all below
+    DatagramQueue received, to_send;
+    bool send_posted = false;
+    std::uint64_t send_dropped = 0;
+};
+
 struct NetworkThread::State {
+    using Link = RoomLink::State;
+
     asio::io_context io;
     udp::socket socket{io};
     asio::signal_set signals{io};
+    asio::steady_timer forget_timer{io};
     udp::endpoint local;
-    bool ipv6 = false;  // the socket's family
-    StreamExchange streams;
+    bool ipv6 = false;               // the socket's family
     std::unique_ptr<WebServer> web;  // of the network thread, once it has started; null: none
     Address web_local;
     std::thread thread;
 
     // Of the network thread alone.
     std::array<std::uint8_t, protocol::kMaxDatagramBytes + 1> buffer;
-    DatagramQueue sending;
+    RoomRoutes<Link> routes;
+    std::shared_ptr<Link> only;  // to which all goes; null: routes
+    int signals_seen = 0;
+    std::function<bool(int)> on_signal;
 
-    mutable std::mutex mutex;  // guards all below
+    std::atomic<std::uint64_t> oversized{0}, of_no_room{0};
+
+    std::mutex mutex;  // guards all below
     std::condition_variable stop_changed;
-    DatagramQueue received, to_send;
-    bool send_posted = false;
     bool stop = false;
-    NetworkStats stats;
 
     void end_waits() {
         const std::lock_guard lock(mutex);
         stop = true;
         stop_changed.notify_all();
+    }
+
+    void await_signals() {
+        signals.async_wait([this](const asio::error_code& failed, int) {
+            if (failed) return;
+            const bool more = on_signal && on_signal(++signals_seen);
+            if (!on_signal) end_waits();
+            if (more) return await_signals();
+            asio::error_code none;
+            signals.clear(none);
+        });
     }
 
     void receive_when_ready() {
@@ -65,31 +102,61 @@ struct NetworkThread::State {
             const std::size_t size = socket.receive_from(asio::buffer(buffer), from, 0, error);
             if (error == asio::error::would_block || error == asio::error::try_again) return;
             if (error) continue;  // what an earlier send met (an ICMP "unreachable")
-            const std::lock_guard lock(mutex);
             if (size > protocol::kMaxDatagramBytes)
-                ++stats.oversized;
+                ++oversized;
             else
-                received.push(to_address(from), protocol::Bytes(buffer).first(size), now());
+                give(to_address(from), protocol::Bytes(buffer).first(size));
         }
     }
 
-    void send_batch() {
-        {
-            const std::lock_guard lock(mutex);
-            sending.swap(to_send);
-            send_posted = false;
+    void give(const Address& from, protocol::Bytes datagram) {
+        const TimeNs at = now();
+        const auto push = [&](Link& link) {
+            const std::lock_guard lock(link.mutex);
+            link.received.push(from, datagram, at);
+        };
+        if (only) return push(*only);
+        if (const std::uint8_t* const id = protocol_id_of_request(datagram)) {
+            if (const std::shared_ptr<Link> link = routes.find(id)) return push(*link);
+            ++of_no_room;
+        } else if (!routes.for_each(from, push)) {
+            ++of_no_room;
         }
+    }
+
+    void send_batch(const std::shared_ptr<Link>& link) {
+        {
+            const std::lock_guard lock(link->mutex);
+            link->sending.swap(link->to_send);
+            link->send_posted = false;
+        }
+        const TimeNs at = now();
         std::uint64_t dropped = 0;
-        for (const DatagramQueue::Entry& entry : sending.entries()) {
-            const protocol::Bytes bytes = sending.bytes_of(entry);
+        for (const DatagramQueue::Entry& entry : link->sending.entries()) {
+            const protocol::Bytes bytes = link->sending.bytes_of(entry);
+            if (!only) routes.sent(link, entry.address, at);
             asio::error_code error;
             socket.send_to(asio::buffer(bytes.data(), bytes.size()), to_endpoint<udp::endpoint>(entry.address, ipv6), 0,
                            error);
             if (error) ++dropped;  // a full buffer loses it, as any network may
         }
-        sending.clear();
-        const std::lock_guard lock(mutex);
-        stats.send_dropped += dropped;
+        link->sending.clear();
+        const std::lock_guard lock(link->mutex);
+        link->send_dropped += dropped;
+    }
+
+    void forget_routes() {
+        forget_timer.expires_after(std::chrono::nanoseconds(kRouteLife));
+        forget_timer.async_wait([this](const asio::error_code& cancelled) {
+            if (cancelled) return;
+            routes.forget(now(), kRouteLife);
+            forget_routes();
+        });
+    }
+
+    std::shared_ptr<StreamExchange> exchange_for(protocol::Bytes first_message) const {
+        const std::shared_ptr<Link> link = only ? only : routes.find(protocol_id_of_token(first_message));
+        return link ? link->streams : nullptr;
     }
 };
 
@@ -117,12 +184,7 @@ Result<std::unique_ptr<NetworkThread>> NetworkThread::start(const Address& addre
     State* raw = state.get();
     state->signals.add(SIGINT, ignored);
     state->signals.add(SIGTERM, ignored);
-    state->signals.async_wait([raw](const asio::error_code& failed, int) {
-        if (failed) return;
-        asio::error_code none;
-        raw->signals.clear(none);  // a second signal ends the process at once
-        raw->end_waits();
-    });
+    state->await_signals();
     state->receive_when_ready();
     state->thread = std::thread([raw] { raw->io.run(); });
     return std::unique_ptr<NetworkThread>(new NetworkThread(std::move(state)));
@@ -130,17 +192,31 @@ Result<std::unique_ptr<NetworkThread>> NetworkThread::start(const Address& addre
 
 NetworkThread::~NetworkThread() {
     asio::post(state_->io, [state = state_.get()] {
-        state->send_batch();
         asio::error_code ignored;
         state->socket.close(ignored);
         state->signals.cancel(ignored);
+        state->forget_timer.cancel();
         if (state->web) state->web->stop();
     });
     state_->thread.join();
 }
 
+std::unique_ptr<RoomLink> NetworkThread::add_room(std::optional<std::uint64_t> protocol_id, std::size_t queue_bytes) {
+    auto link = std::make_shared<RoomLink::State>(*state_, protocol_id, queue_bytes);
+    asio::post(state_->io, [state = state_.get(), link] {
+        if (!link->protocol_id) {
+            state->only = link;
+            return;
+        }
+        if (state->routes.all().empty()) state->forget_routes();
+        state->routes.add(*link->protocol_id, link);
+    });
+    return std::unique_ptr<RoomLink>(new RoomLink(std::move(link)));
+}
+
 Result<Ok> NetworkThread::serve_web(WebConfig config) {
-    Result<std::unique_ptr<WebServer>> web = WebServer::open(state_->io, std::move(config), state_->streams);
+    const auto exchange_for = [state = state_.get()](protocol::Bytes message) { return state->exchange_for(message); };
+    Result<std::unique_ptr<WebServer>> web = WebServer::open(state_->io, std::move(config), exchange_for);
     if (!web) return web.error();
     state_->web_local = (*web)->local_address();
     asio::post(state_->io, [state = state_.get(), made = std::move(web).value()]() mutable {
@@ -155,47 +231,26 @@ std::optional<Address> NetworkThread::web_address() const {
     return state_->web_local;
 }
 
-protocol::StreamSink& NetworkThread::streams() { return state_->streams; }
-
-void NetworkThread::take_streams(StreamQueue& out) {
-    if (!state_->streams.take(out)) return;
-    asio::post(state_->io, [state = state_.get()] {
-        if (state->web) state->web->read_on();
-    });
+void NetworkThread::add_file(std::string path, std::vector<std::uint8_t> bytes, bool immutable) {
+    asio::post(state_->io,
+               [state = state_.get(), path = std::move(path), bytes = std::move(bytes), immutable]() mutable {
+                   if (state->web) state->web->files().add(std::move(path), std::move(bytes), immutable);
+               });
 }
 
-void NetworkThread::send_streams() {
-    if (!state_->streams.hand_over()) return;
-    asio::post(state_->io, [state = state_.get()] {
-        if (state->web) state->web->send_orders();
+void NetworkThread::remove_file(std::string path) {
+    asio::post(state_->io, [state = state_.get(), path = std::move(path)] {
+        if (state->web) state->web->files().remove(path);
     });
 }
 
 Address NetworkThread::local_address() const { return to_address(state_->local); }
 
-void NetworkThread::take_received(DatagramQueue& out) {
-    out.clear();
-    const std::lock_guard lock(state_->mutex);
-    out.swap(state_->received);
-}
-
-void NetworkThread::send(DatagramQueue& batch) {
-    if (batch.empty()) return;
-    bool post = false;
-    {
-        const std::lock_guard lock(state_->mutex);
-        if (state_->to_send.empty()) {
-            state_->to_send.swap(batch);
-        } else {
-            for (const DatagramQueue::Entry& entry : batch.entries()) {
-                if (!state_->to_send.push(entry.address, batch.bytes_of(entry), 0)) ++state_->stats.send_dropped;
-            }
-        }
-        post = !state_->send_posted;
-        state_->send_posted = true;
-    }
-    batch.clear();
-    if (post) asio::post(state_->io, [state = state_.get()] { state->send_batch(); });
+NetworkStats NetworkThread::stats() const {
+    NetworkStats stats;
+    stats.oversized = state_->oversized;
+    stats.of_no_room = state_->of_no_room;
+    return stats;
 }
 
 bool NetworkThread::wait_until(TimeNs deadline) {
@@ -207,17 +262,78 @@ bool NetworkThread::wait_until(TimeNs deadline) {
 
 void NetworkThread::end_waits() { state_->end_waits(); }
 
-NetworkStats NetworkThread::stats() const {
-    const std::lock_guard lock(state_->mutex);
-    NetworkStats stats = state_->stats;
-    stats.received_dropped = state_->received.dropped();
-    return stats;
+void NetworkThread::on_signal(std::function<bool(int)> call) {
+    asio::post(state_->io,
+               [state = state_.get(), call = std::move(call)]() mutable { state->on_signal = std::move(call); });
 }
 
 TimeNs NetworkThread::now() {
     return static_cast<TimeNs>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
             .count());
+}
+
+// ---------------------------------------------------------------- the link of a room
+
+RoomLink::RoomLink(std::shared_ptr<State> state) : state_(std::move(state)) {}
+
+RoomLink::~RoomLink() {
+    asio::post(state_->network.io, [link = state_] {
+        link->network.send_batch(link);
+        if (link->network.web) link->network.web->send_orders(*link->streams);
+        if (link->network.only == link) link->network.only.reset();
+        link->network.routes.remove(link.get());
+    });
+}
+
+protocol::StreamSink& RoomLink::streams() { return *state_->streams; }
+
+void RoomLink::take_streams(StreamQueue& out) {
+    if (!state_->streams->take(out)) return;
+    asio::post(state_->network.io, [link = state_] {
+        if (link->network.web) link->network.web->read_on();
+    });
+}
+
+void RoomLink::send_streams() {
+    if (!state_->streams->hand_over()) return;
+    asio::post(state_->network.io, [link = state_] {
+        if (link->network.web) link->network.web->send_orders(*link->streams);
+    });
+}
+
+void RoomLink::take_received(DatagramQueue& out) {
+    out.clear();
+    const std::lock_guard lock(state_->mutex);
+    out.swap(state_->received);
+}
+
+void RoomLink::send(DatagramQueue& batch) {
+    if (batch.empty()) return;
+    bool post = false;
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (state_->to_send.empty()) {
+            state_->to_send.swap(batch);
+        } else {
+            for (const DatagramQueue::Entry& entry : batch.entries()) {
+                if (!state_->to_send.push(entry.address, batch.bytes_of(entry), 0)) ++state_->send_dropped;
+            }
+        }
+        post = !state_->send_posted;
+        state_->send_posted = true;
+    }
+    batch.clear();
+    if (post) asio::post(state_->network.io, [link = state_] { link->network.send_batch(link); });
+}
+
+NetworkStats RoomLink::stats() const {
+    NetworkStats stats;
+    if (!state_->protocol_id) stats.oversized = state_->network.oversized;
+    const std::lock_guard lock(state_->mutex);
+    stats.send_dropped = state_->send_dropped;
+    stats.received_dropped = state_->received.dropped();
+    return stats;
 }
 
 }  // namespace orrery::server

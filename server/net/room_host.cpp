@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 
 #include "protocol/session/handshake.h"
@@ -19,8 +20,15 @@ using protocol::TimeNs;
 namespace {
 
 constexpr TimeNs kOrderLogEvery = 5 * kNsPerSecond;
+constexpr std::uint64_t kPublishMembersEvery = 60;  // ticks, beside each change that the host sees
 
 std::uint64_t unix_now_s() { return static_cast<std::uint64_t>(std::time(nullptr)); }
+
+std::uint64_t unix_now_ms() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+}
 
 }  // namespace
 
@@ -34,16 +42,17 @@ std::optional<std::string> StopRequest::reason() const {
     return reason_;
 }
 
-RoomHost::RoomHost(Room& room, NetworkThread* network, Outbox& outbox, const StopRequest& stop,
-                   std::optional<TokenFile> token_file, const HostSettings& settings)
+RoomHost::RoomHost(Room& room, RoomLink* link, Outbox& outbox, StopRequest& stop, const HostSettings& settings)
     : room_(room),
-      network_(network),
+      tick_duration_(static_cast<TimeNs>(1e9 / double{room.world().definition().tick_rate_hz})),
+      link_(link),
       outbox_(outbox),
       stop_(stop),
-      token_file_(std::move(token_file)),
       settings_(settings) {
     room_.set_observer(this);
     room_.set_stage_observer(this);
+    last_status_ = empty_since_ = published_.last_tick_at = NetworkThread::now();
+    publish();
 }
 
 RoomHost::~RoomHost() {
@@ -51,61 +60,217 @@ RoomHost::~RoomHost() {
     room_.set_stage_observer(nullptr);
 }
 
-Result<Ok> RoomHost::run() {
+Result<Ok> RoomHost::run(NetworkThread* network) {
     last_status_ = NetworkThread::now();
+    while (wait(network) && turn(kMaxCatchUpTicks)) {
+    }
+    return finish();
+}
+
+bool RoomHost::wait(NetworkThread* network) {
+    if (stop_.reason()) return false;
+    if (settings_.stop_at_tick != 0 && room_.world().tick() >= settings_.stop_at_tick) return false;
+    return !network || network->wait_until(room_.next_deadline());
+}
+
+bool RoomHost::turn(std::uint32_t most) {
+    if (stop_.reason()) return false;
+    do_asked();
+    tick(most);
+    publish();
+    if (room_.halted()) {
+        spdlog::error("{}the world has halted: {}", settings_.where, room_.halted()->to_string());
+        return false;
+    }
+    if (recording_ended_ && settings_.stops_with_recording) return false;
+    log_rigs();
+    if (token_file_ && token_file_->due(unix_now_s())) renew_token();
+    const TimeNs now = NetworkThread::now();
+    log_clients(now, false);
+    log_orders(now);
+    if (ignored_.due(now)) log_ignored(now);
+    if (const std::optional<std::string> late = late_ticks_.line(now)) spdlog::warn("{}{}", settings_.where, *late);
     const auto status_every = static_cast<TimeNs>(settings_.status_every_s * static_cast<double>(kNsPerSecond));
-    while (wait()) {
-        tick();
-        if (room_.halted()) {
-            spdlog::error("the world has halted: {}", room_.halted()->to_string());
-            break;
-        }
-        if (recording_ended_ && settings_.stops_with_recording) break;
-        log_rigs();
-        if (token_file_ && token_file_->due(unix_now_s())) renew_token();
-        const TimeNs now = NetworkThread::now();
-        log_clients(now, false);
-        log_orders(now);
-        if (ignored_.due(now)) log_ignored(now);
-        if (const std::optional<std::string> late = late_ticks_.line(now)) spdlog::warn(*late);
-        if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
+    if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
+    return !drained(unix_now_ms()) && !(settings_.stop_at_tick != 0 && room_.world().tick() >= settings_.stop_at_tick);
+}
+
+Result<Ok> RoomHost::finish() {
+    {
+        const std::lock_guard lock(mutex_);
+        published_.phase = RoomPhase::ending;
     }
     const std::optional<std::string> reason = stop_.reason();
-    spdlog::info("stopping{}: {} clients get a goodbye", reason ? " (" + *reason + ")" : "", room_.stats().clients);
+    spdlog::info("{}stopping{}: {} clients get a goodbye", settings_.where, reason && !reason->empty() ? " (" + *reason + ")" : "",
+                 room_.stats().clients);
     const Result<Ok> closed =
-        room_.stop(network_ ? NetworkThread::now() : room_.next_deadline(), reason.value_or(std::string()));
-    if (network_) network_->send(outbox_.queue()), network_->send_streams();
+        room_.stop(link_ ? NetworkThread::now() : room_.next_deadline(), reason.value_or(std::string()));
+    if (link_) link_->send(outbox_.queue()), link_->send_streams();
     log_clients(NetworkThread::now(), true);
     print_status(NetworkThread::now());
+    publish();
+    if (closed && !room_.halted()) return closed;
+    const std::lock_guard lock(mutex_);
+    published_.failed = true;
     return closed;
 }
 
-bool RoomHost::wait() {
-    if (stop_.reason()) return false;
-    if (settings_.stop_at_tick != 0 && room_.world().tick() >= settings_.stop_at_tick) return false;
-    return !network_ || network_->wait_until(room_.next_deadline());
-}
-
-void RoomHost::tick() {
-    if (network_) network_->take_received(arrived_);
+void RoomHost::tick(std::uint32_t most) {
+    if (link_) link_->take_received(arrived_);
     for (const DatagramQueue::Entry& entry : arrived_.entries()) {
         room_.receive(entry.address, arrived_.bytes_of(entry), entry.time);
     }
-    if (network_) take_streams();
-    const TimeNs start = NetworkThread::now();
+    if (link_) take_streams();
+    const TimeNs start = NetworkThread::now(), due = room_.next_deadline();
     const std::uint64_t tick = room_.world().tick();
     // One tick at a time: always on the virtual clock, and before a tick limit, which a room that catches up could
     // miss.
-    const bool single = !network_ || (settings_.stop_at_tick != 0 && settings_.stop_at_tick - tick < kMaxCatchUpTicks);
-    const std::uint32_t ticks = room_.advance(single ? room_.next_deadline() : start, unix_now_s());
-    if (network_) network_->send(outbox_.queue()), network_->send_streams();
+    const bool single = !link_ || (settings_.stop_at_tick != 0 && settings_.stop_at_tick - tick < kMaxCatchUpTicks);
+    const std::uint32_t ticks = room_.advance(link_ ? start : room_.next_deadline(), unix_now_s(), single ? 1 : most);
+    if (link_) link_->send(outbox_.queue()), link_->send_streams();
     const TimeNs all = NetworkThread::now() - start;
-    for (std::uint32_t i = 0; i < ticks; ++i) tick_times_.note(all / ticks), rig_times_.note(rigs_ns_ / ticks);
+    const std::lock_guard lock(mutex_);
+    for (std::uint32_t i = 0; i < ticks; ++i) {
+        published_.tick_times.note(all / ticks), rig_times_.note(rigs_ns_ / ticks);
+        published_.tick_s.note(static_cast<double>(all / ticks) * 1e-9);
+        if (!link_) continue;
+        const TimeNs late = start - std::min(start, due + i * tick_duration_);
+        published_.lateness.note(late);
+        published_.lateness_s.note(static_cast<double>(late) * 1e-9);
+    }
+    if (ticks > 0) published_.last_tick_at = start;
     rigs_ns_ = 0;
 }
 
+// ---------------------------------------------------------------- what operators see and ask
+
+void RoomHost::ask(std::function<void(Room&)> what) {
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(std::move(what));
+}
+
+void RoomHost::do_asked() {
+    std::vector<std::function<void(Room&)>> asked;
+    {
+        const std::lock_guard lock(mutex_);
+        asked.swap(asked_);
+    }
+    for (const auto& what : asked) what(room_);
+    members_changed_ |= !asked.empty();
+}
+
+void RoomHost::drain(std::uint64_t ends_unix_ms, const std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    if (drain_ && drain_->ends_unix_ms <= ends_unix_ms) return;
+    drain_ = Drain{ends_unix_ms, reason};
+    if (published_.phase == RoomPhase::open) published_.phase = RoomPhase::draining;
+}
+
+// The end of a drain, or of the time for which the room may be empty.
+bool RoomHost::drained(std::uint64_t unix_ms) {
+    std::optional<Drain> drain;
+    std::uint32_t clients = 0;
+    {
+        const std::lock_guard lock(mutex_);
+        drain = drain_;
+        clients = published_.stats.clients;
+    }
+    if (clients > 0) empty_since_ = NetworkThread::now();
+    if (drain) {
+        if (!closed_to_newcomers_) room_.close_to_newcomers(drain->reason);
+        closed_to_newcomers_ = true;
+        const std::string ends = std::to_string(drain->ends_unix_ms);
+        room_.board().set(kDrainBoardKey, {reinterpret_cast<const std::uint8_t*>(ends.data()), ends.size()});
+        if (clients > 0 && unix_ms < drain->ends_unix_ms) return false;
+        stop_.set(drain->reason);
+        return true;
+    }
+    const auto empty_for = static_cast<double>(NetworkThread::now() - empty_since_) * 1e-9;
+    if (settings_.end_when_empty_s == 0.0 || empty_for < settings_.end_when_empty_s) return false;
+    stop_.set("the room was empty");
+    return true;
+}
+
+void RoomHost::publish() {
+    const RoomStats stats = room_.stats();
+    const auto bodies = static_cast<std::uint32_t>(room_.world().stats().bodies);
+    const bool members = members_changed_ || stats.tick % kPublishMembersEvery == 0;
+    std::vector<Room::Member> now_there;
+    if (members) now_there = room_.members();
+    members_changed_ = false;
+    const std::lock_guard lock(mutex_);
+    published_.stats = stats;
+    published_.bodies = bodies;
+    published_.failed |= room_.halted().has_value();
+    if (members) published_.members = std::move(now_there);
+}
+
+void RoomHost::publish_to(RoomView& view) const {
+    Durations times, lateness;
+    {
+        const std::lock_guard lock(mutex_);
+        const RoomStats& stats = published_.stats;
+        view.phase = published_.phase;
+        if (drain_) view.ends_unix_ms = drain_->ends_unix_ms;
+        view.tick = stats.tick;
+        view.clients = stats.clients;
+        view.players = stats.playing;
+        view.bodies = published_.bodies;
+        for (const Room::Member& member : published_.members)
+            view.members.push_back({member.client_id, member.role, member.slot});
+        view.late_ticks = stats.slips;
+        view.sent_bytes = stats.netcode.bytes_sent + stats.streams.bytes_sent;
+        view.received_bytes = stats.netcode.bytes_received + stats.streams.bytes_received;
+        view.recording = stats.recording;
+        times = published_.tick_times;
+        lateness = published_.lateness;
+    }
+    view.times.p50_ms = times.percentile_ms(0.5), view.times.p99_ms = times.percentile_ms(0.99);
+    view.times.late_p50_ms = lateness.percentile_ms(0.5), view.times.late_p99_ms = lateness.percentile_ms(0.99);
+    view.times.budget_ms = static_cast<double>(tick_duration_) * 1e-6;
+}
+
+void RoomHost::publish_to(HostTotals& totals) const {
+    const NetworkStats network = link_ ? link_->stats() : NetworkStats{};
+    const std::lock_guard lock(mutex_);
+    const RoomStats& stats = published_.stats;
+    totals.rooms_failed += published_.failed ? 1 : 0;
+    totals.ticks += stats.tick;
+    totals.late_ticks += stats.slips;
+    totals.clients_connected += published_.connected;
+    totals.clients_disconnected += published_.disconnected;
+    totals.clients_refused += published_.refused;
+    totals.sent_bytes += stats.netcode.bytes_sent + stats.streams.bytes_sent;
+    totals.received_bytes += stats.netcode.bytes_received + stats.streams.bytes_received;
+    totals.sent_datagrams += stats.netcode.datagrams_sent;
+    totals.received_datagrams += stats.netcode.datagrams_received;
+    totals.dropped_datagrams += stats.datagrams_dropped + network.received_dropped + network.send_dropped;
+    totals.ignored_datagrams += stats.netcode.ignored_total();
+    totals.inputs_late += stats.inputs_late;
+    totals.inputs_applied += stats.inputs_applied;
+    totals.commands_rejected += stats.rejected_commands;
+    totals.ticks_recorded += stats.recording.recorded;
+    totals.ticks_durable += stats.recording.durable;
+    totals.ticks_lost += stats.recording.lost;
+    totals.tick_s.add(published_.tick_s);
+    totals.lateness_s.add(published_.lateness_s);
+}
+
+HostSummary RoomHost::summary(TimeNs now) const {
+    const std::lock_guard lock(mutex_);
+    const RoomStats& stats = published_.stats;
+    HostSummary summary{published_.phase,        stats.clients,        stats.playing,
+                        stats.recording.failing, stats.recording.late, 0.0};
+    // A room on the virtual clock, or one that ends, need not tick.
+    if (link_ && summary.phase != RoomPhase::ending)
+        summary.stalled_s = static_cast<double>(now - std::min(now, published_.last_tick_at + tick_duration_)) * 1e-9;
+    return summary;
+}
+
+// ---------------------------------------------------------------- datagrams, messages, the log
+
 void RoomHost::take_streams() {
-    network_->take_streams(streams_);
+    link_->take_streams(streams_);
     for (const StreamQueue::Entry& entry : streams_.entries()) {
         switch (entry.kind) {
             case StreamQueue::Kind::opened:
@@ -124,7 +289,8 @@ void RoomHost::take_streams() {
 void RoomHost::renew_token() {
     const Result<Ok> written = token_file_->renew(unix_now_s());
     if (!written) {
-        spdlog::warn("no new connect token, next attempt in {} s: {}", kTokenRetry_s, written.error().to_string());
+        spdlog::warn("{}no new connect token, next attempt in {} s: {}", settings_.where, kTokenRetry_s,
+                     written.error().to_string());
     }
 }
 
@@ -132,14 +298,15 @@ void RoomHost::log_rigs() {
     const sim::RigFaults faults = room_.world().rig_faults();
     if (faults == rig_faults_) return;
     rig_faults_ = faults;
-    for (const std::string& text : rig_fault_texts(faults, room_.world().definition())) spdlog::warn(text);
+    for (const std::string& text : rig_fault_texts(faults, room_.world().definition()))
+        spdlog::warn("{}{}", settings_.where, text);
 }
 
 void RoomHost::log_ignored(TimeNs now) {
     const RoomStats stats = room_.stats();
     const std::optional<std::string> line =
-        ignored_.line(stats.netcode, network_ ? network_->stats() : NetworkStats{}, now, stats.streams);
-    if (line) spdlog::info(*line);
+        ignored_.line(stats.netcode, link_ ? link_->stats() : NetworkStats{}, now, stats.streams);
+    if (line) spdlog::info("{}{}", settings_.where, *line);
 }
 
 void RoomHost::begin(sim::Stage stage) {
@@ -163,12 +330,17 @@ double Durations::percentile_ms(double fraction) const {
 void RoomHost::print_status(TimeNs now) {
     if (!settings_.print) return;
     const RoomStats stats = room_.stats();
+    Durations tick_times;
+    {
+        const std::lock_guard lock(mutex_);
+        tick_times = published_.tick_times;
+    }
     const double seconds = std::max(1e-3, static_cast<double>(now - last_status_) * 1e-9);
     Status status;
     status.tick = stats.tick;
     status.clients = stats.clients;
     status.players = stats.playing;
-    status.tick_p50_ms = tick_times_.percentile_ms(0.5), status.tick_p99_ms = tick_times_.percentile_ms(0.99);
+    status.tick_p50_ms = tick_times.percentile_ms(0.5), status.tick_p99_ms = tick_times.percentile_ms(0.99);
     status.rigs_p50_ms = rig_times_.percentile_ms(0.5), status.rigs_p99_ms = rig_times_.percentile_ms(0.99);
     status.budget_ms = 1e3 / static_cast<double>(room_.world().definition().tick_rate_hz);
     status.late_ticks = stats.slips;
@@ -189,7 +361,8 @@ void RoomHost::print_status(TimeNs now) {
 }
 
 void RoomHost::log_clients(TimeNs now, bool last) {
-    if (const std::optional<std::string> line = clients_.summary(now, last)) spdlog::info(*line);
+    if (const std::optional<std::string> line = clients_.summary(now, last))
+        spdlog::info("{}{}", settings_.where, *line);
 }
 
 void RoomHost::log_orders(TimeNs now) {
@@ -197,9 +370,9 @@ void RoomHost::log_orders(TimeNs now) {
     // A bot that wants the seat of a client which is about to join is nothing to warn of.
     if (dropped.not_a_directors + dropped.too_many == 0 || now - last_order_log_ < kOrderLogEvery) return;
     spdlog::warn(
-        "orders of the director dropped since the last such line: {} of a kind that a director may not give, "
+        "{}orders of the director dropped since the last such line: {} of a kind that a director may not give, "
         "{} beyond the {} that a tick takes",
-        dropped.not_a_directors, dropped.too_many, kMaxOrdersPerTick);
+        settings_.where, dropped.not_a_directors, dropped.too_many, kMaxOrdersPerTick);
     orders_unlogged_ = {};
     last_order_log_ = now;
 }
@@ -209,22 +382,31 @@ void RoomHost::orders_dropped(std::uint64_t, const DroppedOrders& what) {
     orders_unlogged_.too_many += what.too_many;
 }
 
+void RoomHost::note_client(std::uint64_t Published::*count) {
+    members_changed_ = true;
+    const std::lock_guard lock(mutex_);
+    ++(published_.*count);
+}
+
 void RoomHost::connected(std::uint32_t client, std::uint64_t client_id, const protocol::Address& from) {
     if (token_file_) token_file_->used();
+    note_client(&Published::connected);
     if (!clients_.admit(ClientLog::What::connected, NetworkThread::now())) return;
     const bool stream = room_.transport_of(client) == protocol::Transport::streams;
-    spdlog::info("client {} connected: id {:016x}, from {}{}", client, client_id, stream ? "ws " : "",
-                 from.to_string());
+    spdlog::info("{}client {} connected: id {:016x}, from {}{}", settings_.where, client, client_id,
+                 stream ? "ws " : "", from.to_string());
 }
 
 void RoomHost::refused(std::uint32_t client, const protocol::Refusal& why) {
+    note_client(&Published::refused);
     if (!clients_.admit(ClientLog::What::refused, NetworkThread::now())) return;
-    spdlog::warn("client {} refused: {}", client, protocol::describe(why));
+    spdlog::warn("{}client {} refused: {}", settings_.where, client, protocol::describe(why));
 }
 
 void RoomHost::disconnected(std::uint32_t client, std::uint64_t client_id, const Departure& how) {
+    note_client(&Published::disconnected);
     if (!clients_.admit(ClientLog::What::disconnected, NetworkThread::now())) return;
-    spdlog::info("client {} (id {:016x}) disconnected: {}", client, client_id, describe(how));
+    spdlog::info("{}client {} (id {:016x}) disconnected: {}", settings_.where, client, client_id, describe(how));
 }
 
 void RoomHost::slipped(std::uint64_t tick, std::uint64_t late_ns) { late_ticks_.late(tick, late_ns); }
@@ -233,20 +415,20 @@ void RoomHost::recording_news(const RecordingNews& news) {
     switch (news.kind) {
         case RecordingNews::Kind::failed:
             recording_ended_ = true;
-            spdlog::error("the recording has ended: {}", news.error.to_string());
+            spdlog::error("{}the recording has ended: {}", settings_.where, news.error.to_string());
             break;
         case RecordingNews::Kind::went_on:
-            spdlog::warn("the recording goes on in a new part, {}: ticks {} to {} are in none", news.path,
-                         news.first_lost, news.last_lost);
+            spdlog::warn("{}the recording goes on in a new part, {}: ticks {} to {} are in none", settings_.where,
+                         news.path, news.first_lost, news.last_lost);
             break;
         case RecordingNews::Kind::late:
-            spdlog::warn("the disk does not keep up with the recording: nothing is lost yet");
+            spdlog::warn("{}the disk does not keep up with the recording: nothing is lost yet", settings_.where);
             break;
         case RecordingNews::Kind::host_too_large:
-            spdlog::error(news.error.to_string());
+            spdlog::error("{}{}", settings_.where, news.error.to_string());
             break;
         case RecordingNews::Kind::in_time:
-            spdlog::info("the disk keeps up with the recording again");
+            spdlog::info("{}the disk keeps up with the recording again", settings_.where);
             break;
     }
 }

@@ -64,6 +64,8 @@ class StreamOrders {
 
 class StreamExchange final : public protocol::StreamSink {
   public:
+    explicit StreamExchange(std::size_t queue_bytes) : queue_(queue_bytes) {}
+
     // ---- the room's thread
 
     void send(protocol::StreamConnection connection, protocol::Bytes message) override;

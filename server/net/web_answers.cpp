@@ -8,7 +8,7 @@
 namespace orrery::server {
 namespace {
 
-constexpr std::string_view kPlay = "/play", kToken = "/token", kAsPlayer = "role=player", kAsDirector = "role=director";
+constexpr std::string_view kPlay = "/play", kToken = "/token";
 
 // Scripts and styles of this server alone; a page may connect to further servers and fetch tokens of its owner.
 constexpr std::string_view kPolicy =
@@ -52,6 +52,27 @@ bool is_forwarded(const HttpRequest& request) {
     });
 }
 
+struct TokenQuery {
+    protocol::TokenRole role = protocol::TokenRole::player;
+    std::string room;
+};
+
+// Names that are not known are passed over, as in the query of any page.
+std::optional<TokenQuery> read_token_query(std::string_view query) {
+    TokenQuery out;
+    bool has_role = false;
+    while (!query.empty()) {
+        const std::string_view pair = query.substr(0, query.find('&'));
+        query.remove_prefix(std::min(query.size(), pair.size() + 1));
+        if (pair.starts_with("room=")) out.room = pair.substr(5);
+        if (!pair.starts_with("role=")) continue;
+        if (has_role || (pair != "role=player" && pair != "role=director")) return std::nullopt;
+        has_role = true;
+        if (pair == "role=director") out.role = protocol::TokenRole::director;
+    }
+    return out;
+}
+
 WebAnswer answer_play(const HttpRequest& request, const WebConfig& config) {
     if (request.method != "GET") return answer_error({405, "a WebSocket begins with GET"}, line("Allow", "GET"));
     if (!request.has_word("connection", "upgrade") || !request.has_word("upgrade", "websocket"))
@@ -80,14 +101,13 @@ WebAnswer answer_token(const HttpRequest& request, const WebConfig& config, std:
         return answer_error({403, "tokens are not given through a proxy: the page's owner has a source of them"});
     if (!origin_allowed(request, config.origins))
         return answer_error({403, "pages of this origin get no token; the server's option --allow-origin names it"});
-    const bool director = request.query == kAsDirector;
-    if (!director && request.query != kAsPlayer && request.query.find("role=") != std::string::npos)
-        return answer_error({400, "the query of /token may be role=player or role=director"});
+    const std::optional<TokenQuery> query = read_token_query(request.query);
+    if (!query) return answer_error({400, "the query of /token may have role=player or role=director, and room=ID"});
+    const bool director = query->role == protocol::TokenRole::director;
     if (director && !config.directors)
         return answer_error({403, "this server gives no director's tokens; its option --hands does"});
     if (!may_mint()) return answer_error({429, "too many tokens were asked for; try again in a second"});
-    const Result<protocol::PublicTokenBytes> token =
-        config.mint(director ? protocol::TokenRole::director : protocol::TokenRole::player);
+    const Result<protocol::PublicTokenBytes> token = config.mint(query->role, query->room);
     if (!token) return answer_error({503, token.error().to_string()});
     return answer_bytes("application/octet-stream",
                         std::make_shared<const std::vector<std::uint8_t>>(token->begin(), token->end()), true,

@@ -25,6 +25,7 @@ constexpr protocol::BucketRate kMintRate{20.0, 100.0};    // tokens; each costs 
 constexpr std::size_t kAnswerBytesPerSecond = 16u << 10;  // of a reader that is slow but honest
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 constexpr std::uint16_t kTryAgainLater = 1013;  // of RFC 6455's registry
+constexpr std::string_view kNoRoomText = "the first message must be a connect token of this server; ask for a new one";
 
 void set_options(asio::ip::tcp::socket& socket) {
     asio::error_code ignored;
@@ -127,8 +128,8 @@ void WebConnection::respond(WebAnswer answer) {
     if (answer.upgraded) {
         stage_ = Stage::stream;
         web_socket_ = std::make_unique<WebSocket>();
-        flow_ = shared_.exchange.opened(id_, peer_, NetworkThread::now());
-        flow_->unsent += out_.size();
+        join(shared_.exchange_for({}));
+        count_unsent(out_.size());
     }
     flush();
 }
@@ -136,21 +137,38 @@ void WebConnection::respond(WebAnswer answer) {
 void WebConnection::feed(Bytes bytes) {
     const TimeNs now = NetworkThread::now();
     bool stored = true;
-    const std::size_t before = out_.size();
     const bool closing = web_socket_->close_sent();
+    const bool joined = exchange_ != nullptr;
+    const std::size_t before = out_.size();
     const bool reads_on = web_socket_->receive(
-        bytes, [&](Bytes message) { stored = stored && shared_.exchange.received(id_, *flow_, message, now); }, out_);
-    if (!stored) web_socket_->close(kTryAgainLater, "the server is behind", out_);
-    flow_->unsent += out_.size() - before;
+        bytes, [&](Bytes message) { stored = stored && take(message, now); }, out_);
+    if (!stored && exchange_) web_socket_->close(kTryAgainLater, "the server is behind", out_);
+    if (!stored && !exchange_) web_socket_->close(protocol::kStreamDenied, kNoRoomText, out_);
+    count_unsent(joined ? out_.size() - before : unsent());
     if (!reads_on || !stored) report_closed(false);
     if (!closing && web_socket_->close_sent()) since_ = now;
     held_ = behind();
     flush();
 }
 
+// The first message is a token, which names the room.
+bool WebConnection::take(Bytes message, TimeNs now) {
+    if (!exchange_) join(shared_.exchange_for(message));
+    return exchange_ && exchange_->received(id_, *flow_, message, now);
+}
+
+void WebConnection::join(std::shared_ptr<StreamExchange> room) {
+    exchange_ = std::move(room);
+    if (exchange_) flow_ = exchange_->opened(id_, peer_, NetworkThread::now());
+}
+
+void WebConnection::count_unsent(std::size_t bytes) {
+    if (flow_) flow_->unsent += bytes;
+}
+
 // Frames that the room cannot take yet, or answers to pings that the peer does not read.
 bool WebConnection::behind() const {
-    return !shared_.exchange.may_read(*flow_) || unsent() > 2 * protocol::kMaxUnsentBytes;
+    return (exchange_ && !exchange_->may_read(*flow_)) || unsent() > 2 * protocol::kMaxUnsentBytes;
 }
 
 void WebConnection::read_on() {
@@ -176,7 +194,7 @@ void WebConnection::close(std::uint16_t code, std::string_view text) {
     const std::size_t before = out_.size();
     if (!web_socket_->close_sent()) since_ = NetworkThread::now();
     web_socket_->close(code, text, out_);
-    flow_->unsent += out_.size() - before;
+    count_unsent(out_.size() - before);
 }
 
 // False: the socket takes no more now, or is gone.
@@ -235,6 +253,10 @@ void WebConnection::keep_time(TimeNs now) {
     const bool late = ending_ || stage_ == Stage::closing;
     if (stage_ == Stage::head && now >= since_ + limits.head_time && !ending_)
         return respond(answer_error({408, "the head of the request did not come in time"}));
+    if (stage_ == Stage::stream && !exchange_ && now >= since_ + limits.head_time && !web_socket_->close_sent()) {
+        close(protocol::kStreamDenied, kNoRoomText);
+        flush();
+    }
     // Whoever takes a few bytes now and then makes progress, but holds its place no longer than this.
     const bool slow = (stage_ == Stage::answer && now >= since_ + answer_time_) ||
                       (stage_ == Stage::stream && web_socket_->close_sent() && now >= since_ + limits.stall_time);
@@ -251,7 +273,7 @@ void WebConnection::end() {
 void WebConnection::report_closed(bool lost) {
     if (!flow_ || reported_) return;
     reported_ = true;
-    shared_.exchange.closed(id_, lost, NetworkThread::now());
+    exchange_->closed(id_, lost, NetworkThread::now());
 }
 
 void WebConnection::drop() {

@@ -19,7 +19,7 @@ namespace orrery::server {
 // What the connections of a server share.
 struct WebShared {
     WebConfig config;
-    StreamExchange& exchange;
+    std::function<std::shared_ptr<StreamExchange>(protocol::Bytes)> exchange_for;
     std::uint16_t port = 0;
     protocol::TokenBucket minting;
     std::array<std::uint8_t, kStreamReadBytes> scratch;  // of one read at a time
@@ -52,6 +52,9 @@ class WebConnection : public std::enable_shared_from_this<WebConnection> {
     void read_head(protocol::Bytes bytes);
     void feed(protocol::Bytes bytes);
     void feed_rest();
+    bool take(protocol::Bytes message, protocol::TimeNs now);
+    void join(std::shared_ptr<StreamExchange> room);
+    void count_unsent(std::size_t bytes);
     void respond(WebAnswer answer);
     bool behind() const;
     bool write(const std::uint8_t* bytes, std::size_t size, std::size_t& sent);
@@ -71,7 +74,8 @@ class WebConnection : public std::enable_shared_from_this<WebConnection> {
     bool reading_ = false, writing_ = false, held_ = false, ending_ = false, reported_ = false;
     std::string head_;  // stream: frames that came with it and wait for the room
     std::unique_ptr<WebSocket> web_socket_;
-    std::shared_ptr<StreamFlow> flow_;
+    std::shared_ptr<StreamExchange> exchange_;  // of the room; null: no token has come
+    std::shared_ptr<StreamFlow> flow_;          // likewise
     std::vector<std::uint8_t> out_;
     std::size_t out_sent_ = 0;
     std::shared_ptr<const std::vector<std::uint8_t>> body_;

@@ -60,6 +60,11 @@ void WebFiles::add(std::string path, std::vector<std::uint8_t> bytes, bool immut
     files_[std::move(path)] = std::move(file);
 }
 
+void WebFiles::remove(std::string_view path) {
+    const auto found = files_.find(path);
+    if (found != files_.end()) files_.erase(found);
+}
+
 const WebFile* WebFiles::find(std::string_view path) const {
     const auto found = files_.find(path);
     return found == files_.end() ? nullptr : &found->second;

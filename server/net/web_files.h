@@ -34,6 +34,7 @@ class WebFiles {
 
     // `path` begins with '/'. Another file of the same path is replaced.
     void add(std::string path, std::vector<std::uint8_t> bytes, bool immutable = false);
+    void remove(std::string_view path);                // if it is there
     const WebFile* find(std::string_view path) const;  // null: none
     std::size_t size() const { return files_.size(); }
 

@@ -51,8 +51,8 @@ struct WebServer::State {
     StreamOrders orders;
     bool stopping = false, timing = false;
 
-    State(asio::io_context& context, WebConfig config, StreamExchange& exchange)
-        : io(context), shared{std::move(config), exchange, 0, {}, {}} {}
+    State(asio::io_context& context, WebConfig config, ExchangeFor exchange_for)
+        : io(context), shared{std::move(config), std::move(exchange_for), 0, {}, {}} {}
 
     void accept_next() {
         acceptor.async_accept([this](const asio::error_code& error, tcp::socket socket) {
@@ -109,10 +109,10 @@ struct WebServer::State {
 WebServer::WebServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 WebServer::~WebServer() = default;
 
-Result<std::unique_ptr<WebServer>> WebServer::open(asio::io_context& io, WebConfig config, StreamExchange& exchange) {
+Result<std::unique_ptr<WebServer>> WebServer::open(asio::io_context& io, WebConfig config, ExchangeFor exchange_for) {
     const Address bind = config.bind;
     fit_open_files(config.limits);
-    auto state = std::make_unique<State>(io, std::move(config), exchange);
+    auto state = std::make_unique<State>(io, std::move(config), std::move(exchange_for));
     const auto endpoint = to_endpoint<tcp::endpoint>(bind);
     asio::error_code error;
     state->acceptor.open(endpoint.protocol(), error);
@@ -135,9 +135,11 @@ Address WebServer::local_address() const { return state_->local; }
 
 void WebServer::start() { state_->accept_next(); }
 
-void WebServer::send_orders() {
+WebFiles& WebServer::files() { return state_->shared.config.files; }
+
+void WebServer::send_orders(StreamExchange& exchange) {
     State& s = *state_;
-    s.shared.exchange.take_orders(s.orders);
+    exchange.take_orders(s.orders);
     for (const StreamOrders::Entry& order : s.orders.entries()) {
         const auto to = s.connections.find(order.connection);
         if (to == s.connections.end()) continue;
@@ -165,7 +167,6 @@ void WebServer::stop() {
     asio::error_code ignored;
     s.acceptor.close(ignored);
     s.accept_timer.cancel();
-    send_orders();
     for (auto& entry : s.connections) entry.second->end();
     std::erase_if(s.connections, [](const auto& entry) { return entry.second->gone(); });
     if (s.connections.empty()) s.timer.cancel();

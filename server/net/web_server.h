@@ -38,11 +38,11 @@ struct WebConfig {
     WebFiles files;
     std::string awaited_page;          // a folder that may come later. Empty: none, or it has come
     std::vector<std::string> origins;  // further ones whose pages may connect; see normal_origin
-    // Makes a fresh connect token for POST /token, which is answered only to loopback names. Null: `no_tokens` says why
-    // there are none.
-    std::function<Result<protocol::PublicTokenBytes>(protocol::TokenRole)> mint;
+    // Makes a fresh connect token for POST /token, which is answered only to loopback names. `room` is the id of one
+    // among many; empty: any. Null: `no_tokens` says why there are none.
+    std::function<Result<protocol::PublicTokenBytes>(protocol::TokenRole, const std::string& room)> mint;
     std::string no_tokens;
-    bool directors = false;  // POST /token?role=director gives a director's token; without the query: a player's
+    bool directors = false;  // POST /token?role=director gives a director's token; without a role: a player's
     WebLimits limits;
 
     void look_for_page();  // the awaited one; what cannot be read now may be made readable
@@ -50,17 +50,21 @@ struct WebConfig {
 
 class WebServer {
   public:
-    // Binds the address, an error with code io; accepts connections once `io` runs. `exchange` and `io` outlive the
-    // server. Another thread may make it; all else is for the thread that runs `io`.
-    static Result<std::unique_ptr<WebServer>> open(asio::io_context& io, WebConfig config, StreamExchange& exchange);
+    // The room of a WebSocket, by its first message. Null: there is none.
+    using ExchangeFor = std::function<std::shared_ptr<StreamExchange>(protocol::Bytes)>;
+
+    // Binds the address, an error with code io; accepts connections once `io` runs, which outlives the server. Another
+    // thread may make it; all else is for the thread that runs `io`.
+    static Result<std::unique_ptr<WebServer>> open(asio::io_context& io, WebConfig config, ExchangeFor exchange_for);
     ~WebServer();
 
     protocol::Address local_address() const;
 
-    void start();        // accepts connections
-    void send_orders();  // of the exchange
-    void read_on();      // from connections that were ahead of the room
-    void stop();         // no new connection; those that are there end within WebLimits::close_time
+    void start();  // accepts connections
+    void send_orders(StreamExchange& exchange);
+    void read_on();  // from connections that were ahead of their room
+    WebFiles& files();
+    void stop();  // no new connection; those that are there end within WebLimits::close_time
     std::size_t connections() const;
 
   private:

@@ -11,9 +11,6 @@ using protocol::Address;
 
 namespace {
 
-constexpr std::uint32_t kPageTokenExpires_s = 30;  // a page connects at once
-constexpr std::int32_t kPageTokenTimeout_s = 10;   // silence after which the connection ends
-
 constexpr std::string_view kNoPage =
     "<!doctype html>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"refresh\" content=\"5\">\n<title>Orrery</title>\n"
     "<p>The server runs and has no page to show yet. In a checkout <code>deploy/page</code> builds it, and then it "
@@ -23,14 +20,14 @@ constexpr std::string_view kNoPage =
 
 std::vector<std::uint8_t> bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
 
+}  // namespace
+
 std::string scene_path(const std::vector<std::uint8_t>& binary) {
     std::array<char, 32> path;
     std::snprintf(path.data(), path.size(), "/scene/%016llx",
                   static_cast<unsigned long long>(protocol::hash_of_scene_bytes(binary)));
     return path.data();
 }
-
-}  // namespace
 
 void WebConfig::look_for_page() {
     if (awaited_page.empty()) return;
@@ -63,7 +60,7 @@ bool gives_tokens(const GameServerConfig& config, const Address& udp_bind) {
 }
 
 Result<WebConfig> web_config(const GameServerConfig& config, const Address& udp_bind, const protocol::Key& key,
-                             const Address& token_server, const protocol::SharedScene& scene) {
+                             const Address& token_server, const protocol::SharedScene* scene) {
     WebConfig web;
     web.bind = http_bind(config, udp_bind);
     if (!config.web.empty()) {
@@ -75,13 +72,15 @@ Result<WebConfig> web_config(const GameServerConfig& config, const Address& udp_
         web.awaited_page = config.page;
         web.look_for_page();
     }
-    if (config.serve_scene) web.files.add(scene_path(scene.binary), scene.binary, true);
+    if (config.serve_scene && scene) web.files.add(scene_path(scene->binary), scene->binary, true);
     for (const std::string& origin : config.allowed_origins)
         web.origins.push_back(normal_origin(origin).value_or(std::string()));
     web.no_tokens = "this server gives no tokens away: the owner of the page has its own source of them";
     if (!gives_tokens(config, udp_bind)) return web;
     web.directors = config.hands;
-    web.mint = [key, token_server, random = protocol::SystemRandom()](protocol::TokenRole role) mutable {
+    web.mint = [key, token_server, random = protocol::SystemRandom()](
+                   protocol::TokenRole role, const std::string& room) mutable -> Result<protocol::PublicTokenBytes> {
+        if (!room.empty()) return Error{ErrorCode::not_found, "room", "this server has one room: name none"};
         protocol::TokenRequest request;
         request.protocol_id = protocol::kNetcodeProtocolId;
         request.client_id = random.next_u64();

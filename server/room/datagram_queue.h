@@ -13,9 +13,20 @@ namespace orrery::server {
 
 inline constexpr std::size_t kMaxQueuedDatagrams = 16'384;
 inline constexpr std::size_t kMaxQueuedBytes = 8u << 20;  // 8 MiB
+// For each client that a room takes: more than it is sent in a tick. A room of few has more for each.
+inline constexpr std::size_t kQueuedBytesPerClient = 128u << 10, kLeastQueuedBytes = 512u << 10;
+
+// What the queue of a room may hold.
+constexpr std::size_t queue_bytes(std::uint32_t max_clients) {
+    const std::size_t bytes = std::size_t{max_clients} * kQueuedBytesPerClient;
+    return bytes < kLeastQueuedBytes ? kLeastQueuedBytes : bytes < kMaxQueuedBytes ? bytes : kMaxQueuedBytes;
+}
 
 class DatagramQueue {
   public:
+    // Full at `max_bytes`, and at kMaxQueuedDatagrams.
+    explicit DatagramQueue(std::size_t max_bytes = kMaxQueuedBytes) : max_bytes_(max_bytes) {}
+
     struct Entry {
         protocol::Address address;
         std::uint32_t offset = 0;
@@ -25,7 +36,7 @@ class DatagramQueue {
 
     // False: the queue is full. The datagram is dropped and counted, as UDP may drop it.
     bool push(const protocol::Address& address, protocol::Bytes datagram, protocol::TimeNs time) {
-        if (entries_.size() >= kMaxQueuedDatagrams || bytes_.size() + datagram.size() > kMaxQueuedBytes) {
+        if (entries_.size() >= kMaxQueuedDatagrams || bytes_.size() + datagram.size() > max_bytes_) {
             ++dropped_;
             return false;
         }
@@ -55,6 +66,7 @@ class DatagramQueue {
     std::vector<Entry> entries_;
     std::vector<std::uint8_t> bytes_;
     std::uint64_t dropped_ = 0;
+    std::size_t max_bytes_;
 };
 
 }  // namespace orrery::server

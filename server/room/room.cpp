@@ -113,8 +113,8 @@ void Room::set_director(Director* director) {
     if (director_) director_->on_start(*this);
 }
 
-std::uint32_t Room::advance(TimeNs now, std::uint64_t unix_now_s) {
-    const TickGrid::Due due = grid_.due(world_->tick(), now);
+std::uint32_t Room::advance(TimeNs now, std::uint64_t unix_now_s, std::uint32_t most) {
+    const TickGrid::Due due = grid_.due(world_->tick(), now, most);
     if (due.ticks == 0) return 0;
     now_ = now;
     unix_now_s_ = unix_now_s;

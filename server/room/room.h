@@ -170,9 +170,9 @@ class Room {
     // `lost`: the connection broke without a word of the client. Its seat may be held, as if it had fallen silent.
     void stream_closed(protocol::StreamConnection connection, bool lost, protocol::TimeNs arrival);
 
-    // Steps the due ticks, at most kMaxCatchUpTicks. Returns their number. `unix_now_s` is the Unix time in seconds;
-    // the expiry of tokens is compared with it. A world that halts in a step is reported by halted().
-    std::uint32_t advance(protocol::TimeNs now, std::uint64_t unix_now_s);
+    // Steps the due ticks, at most `most`. Returns their number. `unix_now_s` is the Unix time in seconds; the expiry
+    // of tokens is compared with it. A world that halts in a step is reported by halted().
+    std::uint32_t advance(protocol::TimeNs now, std::uint64_t unix_now_s, std::uint32_t most = kMaxCatchUpTicks);
     // The time at which the next tick is due.
     protocol::TimeNs next_deadline() const { return grid_.start_of(world_->tick() + 1); }
 
@@ -200,6 +200,9 @@ class Room {
     // connected, and none holds a seat; its tokens are void all the same. In on_start it has no effect: the room does
     // not know the date before its first tick.
     bool kick(std::uint64_t client_id, std::string_view reason);
+
+    // From now on newcomers are refused, and are told `reason` (UTF-8). Clients whose seat is held may come back.
+    void close_to_newcomers(std::string reason) { closed_because_ = std::move(reason); }
 
     // Notes a text in the recording, behind the last tick: what a game wants to find there again, like a message or a
     // goal. It has no effect on the world, and verifying does not look at it. At most protocol::replay::kMaxNoteBytes,
@@ -321,7 +324,8 @@ class Room {
     std::vector<Client*> receivers_;                            // in a tick: all clients, in order
     std::array<std::vector<std::uint32_t>, 2> client_of_link_;  // by transport and the index there
     Seats seats_;
-    std::vector<std::uint16_t> vacates_;  // slots of the director that clients take
+    std::vector<std::uint16_t> vacates_;         // slots of the director that clients take
+    std::optional<std::string> closed_because_;  // to newcomers
     std::vector<sim::Command> commands_, orders_;
     std::vector<std::uint8_t> saved_, saved_host_;
     bool told_of_host_ = false;  // that it is too large

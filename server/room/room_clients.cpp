@@ -145,6 +145,7 @@ JoinAnswer Room::ask_to_join(std::uint64_t client_id, const TokenIdentity& ident
     request.user_data = identity.game_data;
     request.held_slot = seats_.held_by(client_id);
     request.free_slot = free_slot();
+    if (closed_because_ && !request.held_slot) return JoinAnswer::refuse(*closed_because_);
     if (director_) return director_->on_join_request(request);
     return identity.role == TokenRole::player ? JoinAnswer::seat() : JoinAnswer::spectator();
 }

@@ -16,6 +16,9 @@ inline constexpr std::size_t kMaxQueuedStreamBytes = 8u << 20;  // 8 MiB
 
 class StreamQueue {
   public:
+    // Full at `max_bytes`, and at kMaxQueuedStreamMessages.
+    explicit StreamQueue(std::size_t max_bytes = kMaxQueuedStreamBytes) : max_bytes_(max_bytes) {}
+
     enum class Kind : std::uint8_t { opened, received, closed };
     struct Entry {
         Kind kind = Kind::received;
@@ -47,7 +50,7 @@ class StreamQueue {
         return true;
     }
     bool fits(std::size_t size) const {
-        return entries_.size() < kMaxQueuedStreamMessages && bytes_.size() + size <= kMaxQueuedStreamBytes;
+        return entries_.size() < kMaxQueuedStreamMessages && bytes_.size() + size <= max_bytes_;
     }
 
     const std::vector<Entry>& entries() const { return entries_; }
@@ -65,6 +68,7 @@ class StreamQueue {
     }
 
   private:
+    std::size_t max_bytes_;
     std::vector<Entry> entries_;
     std::vector<std::uint8_t> bytes_;
 };

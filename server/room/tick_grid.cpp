@@ -1,5 +1,6 @@
 #include "server/room/tick_grid.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace orrery::server {
@@ -25,7 +26,7 @@ protocol::TimeNs TickGrid::start_of(std::uint64_t tick) const { return epoch_ + 
 
 protocol::TimeNs TickGrid::tick_duration() const { return offset_of(1); }
 
-TickGrid::Due TickGrid::due(std::uint64_t tick, protocol::TimeNs now) {
+TickGrid::Due TickGrid::due(std::uint64_t tick, protocol::TimeNs now, std::uint32_t most) {
     Due due;
     while (due.ticks < kMaxCatchUpTicks && start_of(tick + due.ticks + 1) <= now) ++due.ticks;
     // One more would be due as well: the debt beyond what is stepped now is given up, whole ticks of it.
@@ -34,6 +35,7 @@ TickGrid::Due TickGrid::due(std::uint64_t tick, protocol::TimeNs now) {
         due.slipped_ns = ((now - next) / tick_duration() + 1) * tick_duration();
         epoch_ += due.slipped_ns;
     }
+    due.ticks = std::min(due.ticks, most);
     return due;
 }
 

@@ -27,8 +27,9 @@ class TickGrid {
         std::uint32_t ticks = 0;       // ticks to step now
         std::uint64_t slipped_ns = 0;  // slip of the grid before them
     };
-    // `tick` is the last tick that was stepped.
-    Due due(std::uint64_t tick, protocol::TimeNs now);
+    // `tick` is the last tick that was stepped. `most`: of the ticks that are due, the ones to step now; the grid slips
+    // no sooner for it.
+    Due due(std::uint64_t tick, protocol::TimeNs now, std::uint32_t most = kMaxCatchUpTicks);
 
   private:
     protocol::TimeNs offset_of(std::uint64_t tick) const;

@@ -27,10 +27,10 @@ const std::string kYard = ORRERY_SOURCE_DIR "/deploy/scenes/yard.json";
 class Game final : public server::Director {
   public:
     Game(const RoomInfo& room, std::uint64_t stop_at, std::function<void(std::uint64_t)> then = {})
-        : server_(room.server), stop_at_(stop_at), then_(std::move(then)) {}
+        : request_stop_(room.request_stop), stop_at_(stop_at), then_(std::move(then)) {}
     void on_tick(const sim::World& world, std::vector<sim::Command>& orders) override {
         if (then_) then_(world.tick());
-        if (world.tick() == stop_at_) server_.request_stop("somebody has won");
+        if (world.tick() == stop_at_) request_stop_("somebody has won");
         if (world.tick() % 30 != 0) return;
         sim::Command order;
         order.kind = sim::CommandKind::spawn;
@@ -40,7 +40,7 @@ class Game final : public server::Director {
     }
 
   private:
-    GameServer& server_;
+    std::function<void(std::string)> request_stop_;
     std::uint64_t stop_at_;
     std::function<void(std::uint64_t)> then_;
 };
@@ -237,7 +237,7 @@ TEST_CASE("a request to stop wakes a server that waits, and one before the run l
         if (!again) second_run = again.error().to_string();
 
         const auto early = GameServer::create(config, [](const RoomInfo& info) {
-            info.server.request_stop("nobody came");
+            info.request_stop("nobody came");
             return std::make_unique<Game>(info, 0);
         });
         if (!early) return 3;

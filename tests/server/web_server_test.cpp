@@ -35,6 +35,7 @@ struct Web {
         auto started = NetworkThread::start(bind);
         if (!started) return;
         network = std::move(started).value();
+        room = network->add_room({});
         WebConfig config;
         config.bind = bind;
         config.limits = limits;
@@ -51,7 +52,7 @@ struct Web {
     void take_until(Enough enough) {
         for (int i = 0; i < 20'000; ++i) {
             StreamQueue queue;
-            network->take_streams(queue);
+            room->take_streams(queue);
             for (const StreamQueue::Entry& entry : queue.entries()) {
                 if (entry.kind == StreamQueue::Kind::opened) opened.push_back(entry);
                 if (entry.kind == StreamQueue::Kind::closed) closed.push_back(entry);
@@ -60,7 +61,7 @@ struct Web {
                 messages.emplace_back(bytes.begin(), bytes.end());
             }
             most_taken = std::max(most_taken, queue.entries().size());
-            network->send_streams();
+            room->send_streams();
             if (enough()) return;
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
@@ -68,6 +69,7 @@ struct Web {
     }
 
     std::unique_ptr<NetworkThread> network;
+    std::unique_ptr<RoomLink> room;
     Address address;
     std::vector<StreamQueue::Entry> opened, closed;
     std::vector<std::string> messages;
@@ -135,10 +137,10 @@ TEST_CASE("messages of a WebSocket reach the room in order, and the room's reach
     CHECK(web.opened[0].address.is_loopback());
     CHECK(client.read_frame().opcode == 10);
     const auto connection = web.opened[0].connection;
-    web.network->streams().send(connection, std::vector<std::uint8_t>(1200, 'a'));
-    web.network->streams().send(connection, {});
-    web.network->streams().close(connection, 4103, "replaced");
-    web.network->send_streams();
+    web.room->streams().send(connection, std::vector<std::uint8_t>(1200, 'a'));
+    web.room->streams().send(connection, {});
+    web.room->streams().close(connection, 4103, "replaced");
+    web.room->send_streams();
     CHECK(client.read_frame().payload == std::string(1200, 'a'));
     CHECK(client.read_frame().payload.empty());
     const auto close = client.read_frame();
@@ -223,7 +225,7 @@ TEST_CASE("a reader that takes nothing is seen as not ready, is ended without pr
     web.take_until([&] { return web.opened.size() == 1; });
     quick.upgrade();
     web.take_until([&] { return web.opened.size() == 2; });
-    auto& streams = web.network->streams();
+    auto& streams = web.room->streams();
     const std::vector<std::uint8_t> packet(1200, 's');
     std::size_t sent_to_slow = 0, sent_to_quick = 0;
     web.take_until([&] {
@@ -233,7 +235,7 @@ TEST_CASE("a reader that takes nothing is seen as not ready, is ended without pr
         }
         streams.send(web.opened[1].connection, packet);
         ++sent_to_quick;
-        web.network->send_streams();
+        web.room->send_streams();
         if (quick.read_frame().payload.size() != packet.size()) return true;
         return !web.closed.empty();
     });
@@ -289,8 +291,8 @@ TEST_CASE("connections without an accepted token are limited by where they come 
     TcpClient beyond(web.address);
     beyond.write(kGet);
     CHECK(beyond.read_all().empty());
-    web.network->streams().send(web.opened[0].connection, std::vector<std::uint8_t>{1});
-    web.network->send_streams();
+    web.room->streams().send(web.opened[0].connection, std::vector<std::uint8_t>{1});
+    web.room->send_streams();
     CHECK(player.read_frame().payload.size() == 1);
     TcpClient next(web.address);
     next.write(kGet);
@@ -329,9 +331,9 @@ TEST_CASE("a server that ends closes its connections within their time, after wh
     TcpClient reader(web->address), idle(web->address);
     reader.upgrade();
     web->take_until([&] { return web->opened.size() == 1; });
-    web->network->streams().send(web->opened[0].connection, std::vector<std::uint8_t>{1, 2, 3});
-    web->network->streams().close(web->opened[0].connection, 4103, "the server stopped");
-    web->network->send_streams();
+    web->room->streams().send(web->opened[0].connection, std::vector<std::uint8_t>{1, 2, 3});
+    web->room->streams().close(web->opened[0].connection, 4103, "the server stopped");
+    web->room->send_streams();
     web.reset();  // ends the network thread
     CHECK(reader.read_frame().payload.size() == 3);
     CHECK(reader.read_frame().close_code() == 4103);

@@ -28,7 +28,7 @@ protocol::Bytes bytes_of(const std::string& text) {
 class Sumo final : public server::Director {
   public:
     Sumo(const server::RoomInfo& info, std::uint64_t seconds)
-        : server_(info.server),
+        : request_stop_(info.request_stop),
           def_(info.definition),
           tick_rate_(static_cast<std::uint64_t>(info.definition.tick_rate_hz)),
           ends_at_(seconds * tick_rate_),
@@ -59,7 +59,7 @@ class Sumo final : public server::Director {
     void on_tick(const sim::World& world, std::vector<Command>& orders) override {
         if (world.tick() == ends_at_) finish();
         // The result is shown for a second: what a lost packet held has come by then.
-        if (world.tick() >= ends_at_ + tick_rate_) server_.request_stop("the match is over, " + score_text());
+        if (world.tick() >= ends_at_ + tick_rate_) request_stop_("the match is over, " + score_text());
         if (world.tick() >= ends_at_) return;
         find_bodies(world);
         for (std::uint16_t slot = 0; slot < 2; ++slot) play_bot(world, slot, orders);
@@ -170,7 +170,7 @@ class Sumo final : public server::Director {
     void show(const char* key, const std::string& value) { room_->board().set(key, bytes_of(value)); }
     void say(const std::string& text) { room_->send(Recipient::everyone(), SUMO_SAYS, bytes_of(text)); }
 
-    server::GameServer& server_;
+    std::function<void(std::string)> request_stop_;
     const sim::WorldDef& def_;
     std::uint64_t tick_rate_, ends_at_;  // ticks in a second; a tick
     std::uint32_t star_prefab_;

@@ -29,6 +29,8 @@ namespace orrery::server {
 
 inline constexpr double kMaxStatusEvery_s = 3600.0;  // largest GameServerConfig::status_every_s, s
 inline constexpr double kMaxHoldSeat_s = 3600.0;     // largest GameServerConfig::hold_seat_s, s
+inline constexpr double kMaxDrain_s = 86'400.0;      // largest GameServerConfig::drain_s, s
+inline constexpr std::uint16_t kDefaultControlPort = 7790, kDefaultHealthPort = 7791;  // TCP
 
 // When ticks begin.
 enum class GameClock : std::uint8_t {
@@ -78,10 +80,23 @@ struct GameServerConfig {
     // written to RECORD/control.key, so that `record` must not be empty.
     std::string control_keys;
 
+    // Names by which requests may call the control API, beside localhost and its addresses, without a port.
+    std::vector<std::string> control_hosts;
+
     // Health and metrics without a key: /livez, /readyz, /metrics (Prometheus).
     bool health = false;
     std::string health_bind = "127.0.0.1";     // IP address
     std::optional<std::uint16_t> health_port;  // TCP; 0: any free port. Not set: 7791, or any free one with port 0
+
+    // The process is a game server of an Agones fleet: it tells the sidecar on loopback (AGONES_SDK_HTTP_PORT) what it is,
+    // and drains when the fleet wants it to. Without public_addresses it first asks for the address at which the fleet
+    // makes its port named agones_port reachable, and waits for it up to a minute.
+    bool agones = false;
+    std::string agones_port = "udp";
+
+    // At the first SIGINT or SIGTERM the server drains for this time at most, s, to kMaxDrain_s: newcomers are refused,
+    // and it ends when the last client has left. A second signal ends it at once. 0: the first one does.
+    double drain_s = 0.0;
 
     // Time for which the seat of a client that fell silent is held for its return, s, to kMaxHoldSeat_s; 0: no hold.
     double hold_seat_s = 10.0;
@@ -128,15 +143,14 @@ struct GameServerConfig {
 // and its mend. Files and the machine are not looked at.
 Result<Ok> check(const GameServerConfig& config);
 
-class GameServer;
-
 // What a director is made for. All but the strings lives as long as the director.
 struct RoomInfo {
     std::string room;                 // its name
     std::string scene;                // its scene's name
     std::uint64_t scene_hash = 0;     // Definition::hash() of the scene
     const sim::WorldDef& definition;  // of the room's world
-    GameServer& server;               // for request_stop
+    // Ends the room after the tick in progress; see GameServer::request_stop. Any thread may call it.
+    std::function<void(std::string reason)> request_stop;
 };
 
 // Makes the director of a room; called once for each room, before its first tick. Null: the room has none.

@@ -1,0 +1,91 @@
+#include "server/net/operator_ports.h"
+
+#include <filesystem>
+
+#include "protocol/netcode/crypto.h"
+#include "server/base/build_info.h"
+#include "server/control/agones.h"
+#include "server/control/control_server.h"
+#include "server/control/health_server.h"
+#include "server/net/game_config.h"
+
+namespace orrery::server {
+
+struct OperatorPorts::State {
+    std::unique_ptr<ControlServer> control;
+    std::unique_ptr<HealthServer> health;
+    std::unique_ptr<AgonesAgent> fleet;
+    std::string key_file;
+};
+
+namespace {
+constexpr double kFleetWithin_s = 60.0;
+}
+
+Result<Ok> ask_fleet(GameServerConfig& config) {
+    if (!config.agones || !config.public_addresses.empty()) return Ok{};
+    const Result<AgonesConfig> agones = agones_config_from_environment();
+    if (!agones) return agones.error();
+    const Result<protocol::Address> address = agones_public_address(*agones, config.agones_port, kFleetWithin_s);
+    if (!address) return address.error();
+    config.public_addresses.push_back(address->to_string());
+    return Ok{};
+}
+
+OperatorPorts::OperatorPorts() : state_(std::make_unique<State>()) {}
+OperatorPorts::~OperatorPorts() = default;
+
+Result<Ok> OperatorPorts::start(const GameServerConfig& config, Rooms& rooms) {
+    State& s = *state_;
+    if (config.health) {
+        HealthConfig health;
+        health.bind = *health_bind(config);
+        Result<std::unique_ptr<HealthServer>> started = HealthServer::start(health, rooms);
+        if (!started) return started.error();
+        s.health = std::move(started).value();
+    }
+    if (config.control) {
+        ControlConfig control;
+        control.bind = *control_bind(config);
+        control.hosts = config.control_hosts;
+        control.version = build_version();
+        for (const protocol::replay::KeyValue& pair : about_build(config.target))
+            if (pair.key == "commit") control.commit = pair.value;
+        protocol::SystemRandom random;
+        if (config.control_keys.empty()) s.key_file = (std::filesystem::path(config.record) / "control.key").string();
+        std::error_code ignored;
+        if (!s.key_file.empty()) std::filesystem::create_directories(config.record, ignored);
+        Result<ControlKeys> keys =
+            s.key_file.empty() ? ControlKeys::read(config.control_keys) : ControlKeys::make(s.key_file, random);
+        if (!keys) return s.key_file.empty() ? input_error(keys.error()) : coded(ErrorCode::io, keys.error());
+        control.keys = std::move(keys).value();
+        Result<std::unique_ptr<ControlServer>> started = ControlServer::start(std::move(control), rooms);
+        if (!started) return started.error();
+        s.control = std::move(started).value();
+    }
+    if (config.agones) {
+        Result<AgonesConfig> agones = agones_config_from_environment();
+        if (!agones) return agones.error();
+        if (config.drain_s > 0.0) agones->drain_s = config.drain_s;
+        s.fleet = AgonesAgent::start(*agones, rooms);
+    }
+    return Ok{};
+}
+
+void OperatorPorts::stop() {
+    if (state_->fleet) state_->fleet->shut_down();
+    state_->fleet.reset();
+    state_->control.reset();
+    state_->health.reset();
+}
+
+std::vector<std::pair<std::string, protocol::Address>> OperatorPorts::addresses() const {
+    std::vector<std::pair<std::string, protocol::Address>> out;
+    if (state_->control) out.emplace_back("control", state_->control->address());
+    if (state_->health) out.emplace_back("health", state_->health->address());
+    return out;
+}
+
+const std::string& OperatorPorts::key_file() const { return state_->key_file; }
+
+}  // namespace orrery::server

@@ -1,0 +1,464 @@
+#include "orrery/rooms_server.hpp"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "server/base/exit_code.h"
+#include "server/base/hex.h"
+#include "server/base/json_line.h"
+#include "server/base/key_file.h"
+#include "server/net/game_config.h"
+#include "server/net/hosted_room.h"
+#include "server/net/line_output.h"
+#include "server/net/operator_ports.h"
+#include "server/net/room_list.h"
+#include "server/net/room_threads.h"
+#include "server/net/scene_shelf.h"
+#include "server/net/shared_limits.h"
+#include "server/net/web_setup.h"
+
+namespace orrery::server {
+
+using protocol::Address;
+
+namespace {
+
+constexpr std::uint32_t kClosers = 4;                       // threads in which rooms end: each waits for its disk
+constexpr auto kLookEvery = std::chrono::milliseconds(20);  // while the server ends
+
+// Steps a room. What its director throws ends this room alone.
+class RoomTurns final : public Turns {
+  public:
+    explicit RoomTurns(std::shared_ptr<HostedRoom> hosted) : room(std::move(hosted)) {}
+    protocol::TimeNs next_deadline() const override { return room->host().next_deadline(); }
+    bool turn() override {
+        try {
+            return room->host().turn(1);
+        } catch (const std::exception& error) {
+            spdlog::error("room {}: its director threw: {}", room->id(), error.what());
+            room->request_stop("the game's program has failed");
+            return false;
+        }
+    }
+
+    const std::shared_ptr<HostedRoom> room;
+};
+
+Error wish_error(const char* field, std::string message) {
+    return Error{ErrorCode::invalid_argument, field, std::move(message)};
+}
+
+bool is_room_name(std::string_view name) {
+    return name.size() <= kMaxRoomNameBytes && std::all_of(name.begin(), name.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                      c == '-';
+           });
+}
+
+Result<Ok> check_wish(const RoomWish& wish, const GameServerConfig& process) {
+    if (!is_room_name(wish.name)) return wish_error("name", "has at most 64 characters of a-z A-Z 0-9 _ and -");
+    if (wish.max_clients && (*wish.max_clients < 1 || *wish.max_clients > process.max_clients))
+        return wish_error("max_clients", "is not from 1 to " + std::to_string(process.max_clients) +
+                                             " (max_clients of the process, --max-clients)");
+    if (wish.tick_rate_hz && !(*wish.tick_rate_hz >= 1.0f && *wish.tick_rate_hz <= protocol::kMaxTickRate_hz))
+        return wish_error("tick_rate_hz", "is not from 1 to 1000 Hz (kMaxTickRate_hz)");
+    if (!(wish.end_when_empty_s >= 0.0 && wish.end_when_empty_s <= kMaxEndWhenEmpty_s))
+        return wish_error("end_when_empty_s", "is not from 0 to 86400 s (kMaxEndWhenEmpty_s)");
+    if (wish.allow_mirror.value_or(false) && !process.serve_scene)
+        return wish_error("allow_mirror", "needs serve_scene of the process (--serve-scene)");
+    if (wish.record.value_or(false) && process.record.empty())
+        return wish_error("record", "needs record of the process (--record)");
+    return Ok{};
+}
+
+}  // namespace
+
+Result<Ok> check(const RoomsServerConfig& config) {
+    const GameServerConfig& process = config.process;
+    const GameServerConfig usual;
+    const auto of_one_room = [](const char* field) {
+        return config_error(field, "is for a server of one room: leave it as it is by default");
+    };
+    if (!process.scene.empty() || process.shared_scene) return of_one_room("scene (SCENE)");
+    if (!process.resume.empty()) return of_one_room("resume (--resume)");
+    if (process.tick_rate_hz) return of_one_room("tick_rate_hz (--tick-rate)");
+    if (process.room != usual.room) return of_one_room("room");
+    if (process.insecure || process.insecure_public) return of_one_room("insecure (--insecure)");
+    if (process.threads != usual.threads) return of_one_room("threads");
+    if (process.clock != GameClock::wall) return of_one_room("clock");
+    if (process.stop_at_tick != 0) return of_one_room("stop_at_tick");
+    if (config.scenes.empty()) return config_error("scenes (--scenes)", "name the folder of the rooms' scenes");
+    std::error_code error;
+    if (!std::filesystem::is_directory(config.scenes, error))
+        return config_error("scenes (--scenes)", config.scenes + " is no folder: name that of the rooms' scenes");
+    if (config.max_rooms < 1 || config.max_rooms > kMaxRooms)
+        return config_error("max_rooms (--max-rooms)", "is not from 1 to 1024 (kMaxRooms)");
+    if (config.rooms.size() > config.max_rooms) return config_error("rooms", "are more than max_rooms (--max-rooms)");
+    if (config.threads > kMaxRoomThreads)
+        return config_error("threads (--threads)", "is not from 0 to 64 (kMaxRoomThreads)");
+    for (std::size_t i = 0; i < config.rooms.size(); ++i) {
+        const Result<Ok> good = check_wish(config.rooms[i], process);
+        if (!good) return config_error("rooms[" + std::to_string(i) + "]." + good.error().place, good.error().message);
+    }
+    GameServerConfig of_a_room = process;
+    of_a_room.scene = "of each room";
+    return check(of_a_room);
+}
+
+// In the order in which they are made; destroyed in the opposite one.
+struct RoomsServer::State {
+    explicit State(const RoomsServerConfig& configuration, const DirectorFactory& factory)
+        : config(configuration), make_director(factory), shelf(config.scenes, config.process.max_bodies) {}
+    ~State() {
+        operators.stop();
+        threads.reset();
+        {
+            const std::lock_guard lock(mutex);
+            closers_end = true;
+            to_close.notify_all();
+        }
+        for (std::thread& closer : closers) closer.join();
+        protocol::wipe(key);
+    }
+
+    RoomsServerConfig config;
+    const DirectorFactory make_director;
+    protocol::Key key{};
+    SharedLimits limits;
+    SceneShelf shelf;
+    std::unique_ptr<NetworkThread> network;
+    std::vector<Address> addresses;
+    std::unique_ptr<RoomList> list;
+    OperatorPorts operators;
+
+    std::mutex mutex;  // guards the next nine
+    std::condition_variable changed, to_close;
+    protocol::SystemRandom random;
+    std::set<std::uint32_t> used_protocol_ids;
+    std::map<std::string, std::uint32_t> scene_uses;  // by path of the web server
+    std::deque<std::shared_ptr<HostedRoom>> closing;
+    bool closers_end = false, fast_end = false;
+    std::optional<std::string> stop_reason;
+    RoomsServerEnd end;
+    bool ran = false;
+
+    std::vector<std::thread> closers;
+    std::unique_ptr<RoomThreads> threads;
+
+    Result<std::shared_ptr<HostedRoom>> make(const RoomWish& wish) {
+        const Result<Ok> good = check_wish(wish, config.process);
+        if (!good) return good.error();
+        const Result<protocol::SharedScene> scene = shelf.take(wish.scene, wish.tick_rate_hz);
+        if (!scene) return scene.error();
+        RoomPlace place;
+        place.network = network.get();
+        place.key = key;
+        place.addresses = addresses;
+        place.limits = &limits;
+        std::string id;
+        {
+            const std::lock_guard lock(mutex);
+            std::array<std::uint8_t, 8> bytes{};
+            random.fill(bytes);
+            id = to_hex(bytes);
+            std::uint32_t drawn = 0;
+            while (drawn == 0 || !used_protocol_ids.insert(drawn).second)
+                drawn = static_cast<std::uint32_t>(random.next_u64());
+            place.protocol_id = drawn;
+        }
+        GameServerConfig room = config.process;
+        room.room = wish.name.empty() ? id : wish.name;
+        room.max_clients = wish.max_clients.value_or(room.max_clients);
+        room.allow_mirror = wish.allow_mirror.value_or(room.allow_mirror);
+        if (!wish.record.value_or(true)) room.record.clear(), room.sign_key.clear();
+        Result<std::unique_ptr<HostedRoom>> made =
+            HostedRoom::create(room, *scene, std::move(place), id, wish.end_when_empty_s, make_director);
+        if (!made) return made.error();
+        const std::shared_ptr<HostedRoom> hosted = std::move(made).value();
+        if (config.process.serve_scene) offer_scene(*scene);
+        list->add(hosted);
+        threads->add(std::make_shared<RoomTurns>(hosted));
+        return hosted;
+    }
+
+    void offer_scene(const protocol::SharedScene& scene) {
+        const std::string path = scene_path(scene.binary);
+        const std::lock_guard lock(mutex);
+        if (scene_uses[path]++ == 0) network->add_file(path, scene.binary, true);
+    }
+
+    void withdraw_scene(const std::string& path) {
+        const std::lock_guard lock(mutex);
+        const auto uses = scene_uses.find(path);
+        if (uses == scene_uses.end() || --uses->second > 0) return;
+        scene_uses.erase(uses);
+        network->remove_file(path);
+    }
+
+    void close_rooms() {
+        for (;;) {
+            std::shared_ptr<HostedRoom> room;
+            {
+                std::unique_lock lock(mutex);
+                to_close.wait(lock, [this] { return closers_end || !closing.empty(); });
+                if (closing.empty()) return;
+                room = std::move(closing.front());
+                closing.pop_front();
+            }
+            const Result<Ok> closed = room->host().finish();
+            if (!closed)
+                spdlog::error("room {}: its recording is not complete: {}", room->id(), closed.error().to_string());
+            if (config.process.serve_scene) withdraw_scene(room->scene_path());
+            list->remove(*room);
+            const std::lock_guard lock(mutex);
+            ++end.rooms;
+            end.failed_rooms += !closed || room->room().halted() ? 1 : 0;
+            changed.notify_all();
+        }
+    }
+
+    // A token for a page of this machine: of the room with this id, or of the one that was made first.
+    Result<protocol::PublicTokenBytes> mint_for_page(protocol::TokenRole role, const std::string& id) {
+        TokenWish wish;
+        wish.role = role;
+        wish.expires_s = kPageTokenExpires_s;
+        wish.timeout_s = kPageTokenTimeout_s;
+        const auto rooms = list->rooms();
+        if (rooms.empty()) return Error{ErrorCode::not_found, "room", "there is none yet: make one by the control API"};
+        const Result<MintedToken> token = list->mint(id.empty() ? rooms.front()->id() : id, wish);
+        if (!token) return token.error();
+        return token->bytes;
+    }
+
+    void stop_all(const std::string& reason) {
+        for (const auto& room : list->rooms()) room->request_stop(reason);
+    }
+
+    // The first signal begins the drain, the second one ends the rooms at once, the third one the process.
+    void listen_to_signals() {
+        network->on_signal([this](int count) {
+            if (count == 1 && config.process.drain_s > 0.0) {
+                list->drain_all(config.process.drain_s, "the server is being stopped");
+                return true;
+            }
+            const std::lock_guard lock(mutex);
+            stop_reason = "";
+            changed.notify_all();
+            return false;
+        });
+    }
+
+    void announce() const;
+    void print_status(HostTotals& before, double seconds) const;
+};
+
+void RoomsServer::State::announce() const {
+    if (!config.process.print) return;
+    const std::optional<Address> http = network->web_address();
+    JsonLine line;
+    std::string text = "listening udp=" + network->local_address().to_string();
+    line.text("udp", network->local_address().to_string());
+    const auto add = [&](const std::string& name, const std::string& value) {
+        text += " " + name + "=" + value;
+        line.text(name, value);
+    };
+    if (http) add("http", http->to_string());
+    for (const auto& [name, address] : operators.addresses()) add(name, address.to_string());
+    const std::size_t rooms = list->rooms().size();
+    text += " rooms=" + std::to_string(rooms) + " max_rooms=" + std::to_string(config.max_rooms);
+    line.number("rooms", rooms).number("max_rooms", config.max_rooms);
+    std::printf("%s\n", config.process.json ? line.str().c_str() : text.c_str());
+    for (const auto& room : list->rooms()) {
+        const RoomView view = room->view();
+        JsonLine one;
+        one.text("room", view.id).text("name", view.name).text("scene", view.scene);
+        one.number("tick_hz", std::optional(double{view.tick_rate_hz})).text("replay", room->replay());
+        if (config.process.json)
+            std::printf("%s\n", one.str().c_str());
+        else
+            std::printf("room id=%s name=%s scene=%s tick_hz=%g replay=%s\n", view.id.c_str(), view.name.c_str(),
+                        view.scene.c_str(), double{view.tick_rate_hz}, room->replay().c_str());
+    }
+    std::fflush(stdout);
+}
+
+void RoomsServer::State::print_status(HostTotals& before, double seconds) const {
+    if (!config.process.print) return;
+    const HostView host = list->host();
+    double tick_ms = 0.0, late_ms = 0.0;
+    for (const RoomView& room : list->list()) {
+        tick_ms = std::max(tick_ms, room.times.p99_ms);
+        late_ms = std::max(late_ms, room.times.late_p99_ms);
+    }
+    const HostTotals& now = host.totals;
+    const double sent = static_cast<double>(now.sent_bytes - before.sent_bytes) / seconds * 1e-3;
+    const double received = static_cast<double>(now.received_bytes - before.received_bytes) / seconds * 1e-3;
+    before = now;
+    char text[512];
+    if (config.process.json) {
+        JsonLine line;
+        line.number("rooms", host.rooms).number("clients", host.clients).number("players", host.players);
+        line.number("ticks", now.ticks).number("tick_p99_ms", std::optional(tick_ms));
+        line.number("late_p99_ms", std::optional(late_ms)).number("late_ticks", now.late_ticks);
+        line.number("sent_kB_per_s", std::optional(sent)).number("received_kB_per_s", std::optional(received));
+        line.number("recordings_failing", host.recordings_failing).boolean("draining", host.draining);
+        std::snprintf(text, sizeof text, "%s\n", line.str().c_str());
+    } else {
+        std::snprintf(text, sizeof text,
+                      "status rooms=%u clients=%u players=%u ticks=%llu tick_p99_ms=%.2f late_p99_ms=%.2f "
+                      "late_ticks=%llu sent_kB/s=%.1f received_kB/s=%.1f%s%s\n",
+                      host.rooms, host.clients, host.players, static_cast<unsigned long long>(now.ticks), tick_ms,
+                      late_ms, static_cast<unsigned long long>(now.late_ticks), sent, received,
+                      host.recordings_failing > 0 ? " recordings=failing" : "", host.draining ? " draining" : "");
+    }
+    write_if_ready(STDOUT_FILENO, text);
+}
+
+RoomsServer::RoomsServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RoomsServer::~RoomsServer() = default;
+
+Result<std::unique_ptr<RoomsServer>> RoomsServer::create(const RoomsServerConfig& config,
+                                                         const DirectorFactory& make_director) {
+    const Result<Ok> good = check(config);
+    if (!good) return good.error();
+    auto made = std::make_unique<State>(config, make_director);
+    State& s = *made;
+    std::unique_ptr<RoomsServer> server(new RoomsServer(std::move(made)));
+    const GameServerConfig& process = s.config.process;
+    if (process.key_file.empty()) {
+        s.key = s.random.next_key();
+    } else {
+        const Result<protocol::Key> key = read_key_file(process.key_file);
+        if (!key) return input_error(key.error());
+        s.key = *key;
+    }
+    Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(*bind_address(process));
+    if (!network) return coded(ErrorCode::io, network.error());
+    s.network = std::move(network).value();
+    if (const Result<Ok> asked = ask_fleet(s.config.process); !asked) return asked.error();
+    s.addresses = token_addresses(process, s.network->local_address());
+    RoomListSettings list;
+    list.recordings = process.record;
+    list.max_rooms = config.max_rooms;
+    list.max_clients = process.max_clients;
+    list.network = s.network.get();
+    list.make = [&s](const RoomWish& wish) { return s.make(wish); };
+    list.scenes = [&s] { return s.shelf.names(); };
+    list.on_drain = [&s] {
+        const std::lock_guard lock(s.mutex);
+        s.changed.notify_all();
+    };
+    s.list = std::make_unique<RoomList>(std::move(list));
+    for (std::uint32_t i = 0; i < kClosers; ++i) s.closers.emplace_back([&s] { s.close_rooms(); });
+    const std::uint32_t threads =
+        config.threads > 0 ? config.threads : std::clamp(std::thread::hardware_concurrency(), 1u, kMaxRoomThreads);
+    s.threads = std::make_unique<RoomThreads>(threads, [&s](std::shared_ptr<Turns> ended) {
+        const std::lock_guard lock(s.mutex);
+        s.closing.push_back(static_cast<RoomTurns&>(*ended).room);
+        s.to_close.notify_one();
+    });
+    if (process.http) {
+        Result<WebConfig> web = web_config(process, *bind_address(process), s.key, s.addresses[0], nullptr);
+        if (!web) return web.error();
+        if (web->mint)
+            web->mint = [&s](protocol::TokenRole role, const std::string& room) { return s.mint_for_page(role, room); };
+        const Result<Ok> serving = s.network->serve_web(std::move(web).value());
+        if (!serving) return coded(ErrorCode::io, serving.error());
+    }
+    for (std::size_t i = 0; i < config.rooms.size(); ++i) {
+        const Result<RoomView> room = s.list->create(config.rooms[i]);
+        if (!room)
+            return Error{room.error().code, "rooms[" + std::to_string(i) + "]." + room.error().place,
+                         room.error().message};
+    }
+    s.listen_to_signals();
+    const Result<Ok> operators = s.operators.start(process, *s.list);
+    if (!operators) return operators.error();
+    s.announce();
+    return server;
+}
+
+Result<RoomsServerEnd> RoomsServer::run() {
+    State& s = *state_;
+    if (s.ran) return config_error("RoomsServer::run", "has been called before: make another server");
+    s.ran = true;
+    using Clock = std::chrono::steady_clock;
+    const auto status_every =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(s.config.process.status_every_s));
+    HostTotals before;
+    Clock::time_point last = Clock::now();
+    for (;;) {
+        bool stopping = false;
+        std::optional<std::string> reason;
+        {
+            std::unique_lock lock(s.mutex);
+            const bool prints = status_every > Clock::duration::zero();
+            const auto until = s.stop_reason || s.list->draining() ? Clock::now() + kLookEvery
+                               : prints                            ? last + status_every
+                                                                   : Clock::now() + std::chrono::seconds(1);
+            s.changed.wait_until(lock, until);
+            reason = s.stop_reason;
+            stopping = reason || s.list->draining();
+        }
+        if (reason && !s.list->draining()) s.list->drain_all(0.0, *reason);
+        if (reason) s.stop_all(*reason);
+        if (stopping && s.list->rooms().empty()) break;
+        const Clock::time_point now = Clock::now();
+        if (status_every > Clock::duration::zero() && now - last >= status_every) {
+            s.print_status(before, std::chrono::duration<double>(now - last).count());
+            last = now;
+        }
+    }
+    s.operators.stop();
+    s.print_status(before, std::max(1e-3, std::chrono::duration<double>(Clock::now() - last).count()));
+    const std::lock_guard lock(s.mutex);
+    return s.end;
+}
+
+Result<std::string> RoomsServer::create_room(const RoomWish& wish) {
+    const Result<RoomView> room = state_->list->create(wish);
+    if (!room) return room.error();
+    return room->id;
+}
+
+void RoomsServer::request_stop(std::string reason) {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->stop_reason) state_->stop_reason = std::move(reason);
+    state_->changed.notify_all();
+}
+
+Address RoomsServer::address() const { return state_->network->local_address(); }
+std::optional<Address> RoomsServer::http_address() const { return state_->network->web_address(); }
+
+int serve_rooms(const RoomsServerConfig& config, const DirectorFactory& make_director) {
+    const auto complain = [](const Error& error, int code) {
+        std::fprintf(stderr, "orrery: %s\n", error.to_string().c_str());
+        return code;
+    };
+    if (const Result<Ok> good = check(config); !good) return complain(good.error(), kExitUsage);
+    prepare_process();
+    const Result<std::unique_ptr<RoomsServer>> server = RoomsServer::create(config, make_director);
+    if (!server) return complain(server.error(), GameServer::exit_code(server.error()));
+    const Result<RoomsServerEnd> end = (*server)->run();
+    if (end && end->failed_rooms == 0) return kExitGood;
+    if (!end) {
+        write_if_ready(STDERR_FILENO, "orrery: " + end.error().to_string() + "\n");
+        return GameServer::exit_code(end.error());
+    }
+    write_if_ready(STDERR_FILENO, "orrery: " + std::to_string(end->failed_rooms) + " of " + std::to_string(end->rooms) +
+                                      " rooms halted or have no complete recording: the log has the reasons\n");
+    return kExitMachine;
+}
+
+}  // namespace orrery::server
