@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "orrery/server.hpp"
 #include "server/base/json_line.h"
 #include "server/cli/command_line.h"
 #include "server/cli/settings.h"
@@ -12,14 +13,13 @@ namespace orrery::server {
 
 namespace {
 
-constexpr std::uint16_t kHealthPort = 7791;
 constexpr std::string_view kHttp = "http://";
 
 }  // namespace
 
 int health_command(const std::vector<std::string>& arguments) {
     std::string url;
-    std::uint16_t port = kHealthPort;
+    std::uint16_t port = kDefaultHealthPort;
     bool ask_ready = false, json = false;
     CLI::App app(
         "Asks the health port of a server that runs: 0 it is live, 1 it is not, 3 nothing answers within 2 s. For the "

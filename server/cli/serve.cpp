@@ -46,7 +46,7 @@ std::string shipped_page() {
 
 // Of a server of many rooms.
 struct ManyRooms {
-    bool wanted = false;
+    bool wanted = false, resume = false;
     std::string scenes;
     std::vector<std::string> rooms;
     std::uint32_t max_rooms = RoomsServerConfig().max_rooms;
@@ -76,6 +76,10 @@ void describe_rooms(CLI::App& app, ManyRooms& rooms) {
                    "with --rooms: folder of the scenes that rooms may have [those of this installation]")
         ->needs(wanted);
     app.add_option("--room", rooms.rooms, "with --rooms: a room to begin with, as SCENE or NAME=SCENE")->needs(wanted);
+    app.add_flag("--resume-rooms", rooms.resume,
+                 "with --rooms: begin with the rooms of all replays of RECORD that have no end, as a process that was "
+                 "killed leaves them; each goes on in its file, under a new id")
+        ->needs(wanted);
     app.add_option("--max-rooms", rooms.max_rooms, "with --rooms: largest number of rooms at a time")
         ->check(whole_number(1, kMaxRooms))
         ->capture_default_str()
@@ -250,6 +254,7 @@ int serve_command(const std::vector<std::string>& arguments) {
     many.scenes = rooms.scenes.empty() ? shipped_scenes() : rooms.scenes;
     many.max_rooms = rooms.max_rooms;
     many.threads = texts.threads.value_or(0);
+    many.resume_rooms = rooms.resume;
     many.rooms = settings.rooms();
     for (const std::string& text : rooms.rooms) many.rooms.push_back(wish_of(text));
     return serve_rooms(many);

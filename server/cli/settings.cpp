@@ -35,10 +35,6 @@ std::string long_name(const CLI::Option* option) {
     return CLI::detail::to_lower(name);
 }
 
-std::string shown_name(const CLI::Option* option) {  // as messages of CLI11 have it
-    return option->get_name();
-}
-
 bool is_flag(const CLI::Option* option) { return option->get_items_expected_max() == 0; }
 bool repeats(const CLI::Option* option) { return option->get_items_expected_max() > 1; }
 
@@ -70,7 +66,7 @@ std::string objection(CLI::Option* option, const std::string& text) {
         message = no_such;
     } catch (const CLI::ParseError& error) {
         message = error.what();
-        const std::string name = shown_name(option) + ": ";
+        const std::string name = option->get_name() + ": ";
         if (message.starts_with(name)) message.erase(0, name.size());
     }
     option->clear();
@@ -187,7 +183,7 @@ Result<Ok> Settings::use(CLI::Option* option, Value value, const std::string& pl
     return Ok{};
 }
 
-Result<Ok> Settings::take_flags() {
+void Settings::take_flags() {
     for (const CLI::Option* option : options()) {
         if (option->count() == 0) continue;
         // Of a flag that CLI11 inverts ("!--no-http") it keeps the inverse.
@@ -198,7 +194,6 @@ Result<Ok> Settings::take_flags() {
         }
         used_.emplace(key_of(long_name(option)), Value{std::move(texts), "flag", kFlagLayer});
     }
-    return Ok{};
 }
 
 Result<Ok> Settings::take_environment() {
@@ -225,7 +220,7 @@ Result<Ok> Settings::take_file(const SettingsFile& file) {
         });
         if (found == all.end()) {
             std::vector<std::string> known = keys();
-            known.emplace_back("rooms");
+            known.emplace_back(kRoomsKey);
             return Error{ErrorCode::parse, setting.place, unknown_key(setting.key, known)};
         }
         CLI::Option* const option = *found;
@@ -250,6 +245,26 @@ Result<Ok> Settings::take_file(const SettingsFile& file) {
         }
         if (value.texts.empty()) continue;
         if (const Result<Ok> used = use(option, std::move(value), setting.place); !used) return used.error();
+    }
+    // Who writes tables of rooms wants many rooms.
+    CLI::Option* const many = app_.get_option_no_throw("--" + std::string(kRoomsKey));
+    if (file.rooms.empty() || many == nullptr) return Ok{};
+    return use(many, Value{{"true"}, file.room_places.front(), kFileLayer}, file.room_places.front());
+}
+
+// CLI11 would say it without the place.
+Result<Ok> Settings::check_needs() const {
+    for (const CLI::Option* option : options()) {
+        const auto found = used_.find(key_of(long_name(option)));
+        if (found == used_.end() || found->second.layer == kFlagLayer || found->second.texts.front() == "false")
+            continue;
+        for (const CLI::Option* needed : option->get_needs()) {
+            const auto other = used_.find(key_of(long_name(needed)));
+            if (other == used_.end() || (is_flag(needed) && other->second.texts.front() == "false"))
+                return Error{
+                    ErrorCode::invalid_argument, found->second.source,
+                    found->first + " has no effect without " + key_of(long_name(needed)) + ": set both or neither"};
+        }
     }
     return Ok{};
 }
@@ -309,7 +324,7 @@ std::optional<int> Settings::parse(const std::vector<std::string>& arguments) {
         std::fprintf(stderr, "%s: %s\n", app_.get_name().c_str(), error.to_string().c_str());
         return code;
     };
-    if (const Result<Ok> taken = take_flags(); !taken) return wrong(taken.error(), kExitUsage);
+    take_flags();
     std::string file_name = file_;
     if (file_name.empty()) file_name = setting_in(environment_, kConfig).value_or("");
     warn_of_environment();
@@ -321,6 +336,7 @@ std::optional<int> Settings::parse(const std::vector<std::string>& arguments) {
         rooms_ = std::move(file->rooms);
         room_places_ = std::move(file->room_places);
     }
+    if (const Result<Ok> whole = check_needs(); !whole) return wrong(whole.error(), kExitUsage);
     if (const auto exit = parse_arguments(app_, all_arguments(arguments))) return exit;
     if (!print_) return std::nullopt;
     print();
@@ -334,6 +350,7 @@ std::string Settings::source_of(std::string_view long_name) const {
 
 void Settings::print() const {
     std::printf("# %s: each setting and where it comes from. A file for --config.\n", app_.get_name().c_str());
+    bool with_rooms = true;  // not if a higher layer says --rooms=false: a file has either tables or that
     for (const CLI::Option* option : options()) {
         const std::string key = key_of(long_name(option));
         const SettingType type = type_of(option);
@@ -348,12 +365,15 @@ void Settings::print() const {
         std::string value;
         for (const std::string& text : texts) value += (value.empty() ? "" : ", ") + toml_value(type, text);
         if (repeats(option)) value = "[" + value + "]";
+        const bool in_tables = key == kRoomsKey && value == "true" && !rooms_.empty();
+        if (key == kRoomsKey && value == "false") with_rooms = false;
         if (value.empty())
             std::printf("# %s =  # default: not set\n", key.c_str());
         else
-            std::printf("%s = %s  # %s\n", key.c_str(), value.c_str(),
+            std::printf("%s%s = %s  # %s\n", in_tables ? "# " : "", key.c_str(), value.c_str(),
                         found == used_.end() ? "default" : one_line(found->second.source).c_str());
     }
+    if (!with_rooms) return;
     for (std::size_t i = 0; i < rooms_.size(); ++i) print_room(rooms_[i], room_places_[i]);
 }
 

@@ -61,10 +61,11 @@ class Settings {
 
     std::vector<CLI::Option*> options() const;
     std::vector<std::string> keys() const;
-    Result<Ok> take_flags();
+    void take_flags();
     Result<Ok> take_environment();
     Result<Ok> take_file(const SettingsFile& file);
     Result<Ok> use(CLI::Option* option, Value value, const std::string& place);
+    Result<Ok> check_needs() const;
     void warn_of_environment() const;
     std::vector<std::string> all_arguments(const std::vector<std::string>& arguments) const;
     void print() const;

@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -138,7 +139,7 @@ Result<RoomWish> room_of(const toml::table& table, const Places& places) {
         if (field == room_fields().end()) {
             std::vector<std::string> known;
             for (const RoomField& each : room_fields()) known.emplace_back(each.key);
-            return places.error(key->source(), unknown_key(key->str(), known) + " (in [[rooms]])");
+            return places.error(key->source(), unknown_key(key->str(), known, " in [[rooms]]"));
         }
         if (!field->take(wish, *node))
             return places.error(node->source(), std::string(field->key) + " is " + field->wants);
@@ -189,8 +190,8 @@ std::string digits_of(double value) {
     return {digits.data(), end.ptr};
 }
 
-std::string unknown_key(std::string_view key, const std::vector<std::string>& known) {
-    std::string text = "unknown key \"" + std::string(key) + "\"";
+std::string unknown_key(std::string_view key, const std::vector<std::string>& known, const std::string& where) {
+    std::string text = "unknown key \"" + std::string(key) + "\"" + where;
     std::string wanted(key);
     std::replace(wanted.begin(), wanted.end(), '-', '_');
     if (const std::string near = nearest_name(wanted, known); !near.empty()) text += "; did you mean \"" + near + "\"";
@@ -202,10 +203,10 @@ Result<SettingsFile> parse_settings_file(std::string_view text, const std::strin
     const toml::parse_result parsed = toml::parse(text, std::string_view(name));
     if (!parsed)
         return Error{ErrorCode::parse, places.column(parsed.error().source()),
-                     "no TOML: " + std::string(parsed.error().description())};
+                     "not TOML: " + std::string(parsed.error().description())};
     SettingsFile file;
     for (const auto& [key, node] : in_order(parsed.table())) {
-        if (key->str() == "rooms") {
+        if (key->str() == kRoomsKey && !node->is_boolean()) {
             if (const Result<Ok> taken = take_rooms(*node, places, file); !taken) return taken.error();
             continue;
         }
@@ -222,9 +223,9 @@ Result<SettingsFile> parse_settings_file(std::string_view text, const std::strin
 }
 
 Result<SettingsFile> read_settings_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
     std::string text(kMaxSettingsBytes + 1, '\0');
     errno = 0;
+    std::ifstream in(path, std::ios::binary);
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (!in.eof() && (in.bad() || !in.is_open() || in.gcount() == 0))
         return Error{ErrorCode::io, path,

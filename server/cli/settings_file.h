@@ -11,6 +11,8 @@
 
 namespace orrery::server {
 
+inline constexpr const char* kRoomsKey = "rooms";  // tables of rooms, or a setting with true or false
+
 enum class SettingType : std::uint8_t { boolean, integer, number, text, array, other };
 std::string_view name_of(SettingType type);  // with its article: "a whole number"
 
@@ -36,8 +38,8 @@ Result<SettingsFile> parse_settings_file(std::string_view text, const std::strin
 // The same of a file of at most kMaxSettingsBytes. Errors: io, and those of parse_settings_file().
 Result<SettingsFile> read_settings_file(const std::string& path);
 
-// "unknown key "x"; did you mean "y"".
-std::string unknown_key(std::string_view key, const std::vector<std::string>& known);
+// "unknown key "x"WHERE; did you mean "y"".
+std::string unknown_key(std::string_view key, const std::vector<std::string>& known, const std::string& where = "");
 
 // As few digits as tell `value` from its neighbours.
 std::string digits_of(double value);

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -15,6 +17,8 @@
 #include <list>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "server/control/metrics.h"
 
@@ -234,8 +238,13 @@ class HealthServer::Loop {
             }
             int wait_ms = -1;
             if (next != Clock::time_point::max())
-                wait_ms = static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(next - now).count());
-            if (::poll(waits.data(), waits.size(), wait_ms < -1 ? 0 : wait_ms) < 0 && errno != EINTR) return;
+                wait_ms =
+                    std::max(0, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(next - now).count()));
+            if (::poll(waits.data(), waits.size(), wait_ms) < 0 && errno != EINTR) {
+                connections_.clear();  // no memory, or more than the limit of open files
+                std::this_thread::sleep_for(kAcceptPause);
+                continue;
+            }
             if (waits[0].revents != 0) return;
             serve(waits);
             if (waits[1].revents != 0) accept_all();

@@ -4,6 +4,8 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <cmath>
+
 #include "orrery/sim.hpp"
 #include "server/base/build_info.h"
 #include "server/control/health_server.h"

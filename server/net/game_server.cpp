@@ -82,23 +82,14 @@ struct GameServer::State {
         return read_key_file(config.key_file);
     }
 
-    // The recorded scene, if this engine can go on with it.
-    Result<protocol::SharedScene> recorded_scene(std::unique_ptr<Resumption>& resumption) {
-        Result<std::unique_ptr<Resumption>> opened = Resumption::open(system_files(), config.resume);
-        if (!opened) return opened.error();
-        resumption = std::move(opened).value();
-        const protocol::replay::FileHeader& header = resumption->seen().header;
-        const auto recorded = protocol::replay::recorded_definition(
-            header, [this](const auto& h) { return protocol::replay::load_recorded_scene(h, config.max_bodies); });
-        if (!recorded)
-            return Error{recorded.error().code, config.resume + ": " + recorded.error().place,
-                         recorded.error().message};
-        config.room = header.room;
-        return protocol::SharedScene{header.scene_name, header.scene, header.scene_hash, *recorded, {}};
-    }
-
     Result<protocol::SharedScene> load(std::unique_ptr<Resumption>& resumption) {
-        if (!config.resume.empty()) return recorded_scene(resumption);
+        if (!config.resume.empty()) {
+            Result<std::unique_ptr<Resumption>> opened = Resumption::open(system_files(), config.resume);
+            if (!opened) return opened.error();
+            resumption = std::move(opened).value();
+            config.room = resumption->seen().header.room;
+            return recorded_scene(*resumption, config.max_bodies);
+        }
         if (config.shared_scene) return *config.shared_scene;
         protocol::SceneOverrides overrides;
         overrides.tick_rate_hz = config.tick_rate_hz;

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "protocol/replay/recorded.h"
 #include "protocol/session/handshake.h"
 #include "server/base/build_info.h"
 #include "server/base/hex.h"
@@ -212,7 +213,8 @@ Result<Ok> HostedRoom::resume(const protocol::SharedScene& scene, Resumption& re
     options.unix_ms = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
             .count());
-    options.refuse_older_tokens = !config_.key_file.empty();
+    // Those of a room among many are for its protocol id, which was another one.
+    options.refuse_older_tokens = !config_.key_file.empty() && !place_.protocol_id;
     for (const protocol::replay::KeyValue& pair : about_build(config_.target)) {
         if (pair.key == "build" || pair.key == "commit")
             options.build += (options.build.empty() ? "" : " ") + pair.value;
@@ -220,11 +222,20 @@ Result<Ok> HostedRoom::resume(const protocol::SharedScene& scene, Resumption& re
     const Result<Ok> resumed = room_->resume(resumption, options);
     if (!resumed) return resumed;
     if (resumption.ended())
-        spdlog::info("{} was closed: it goes on at tick {} in {}", config_.resume, room_->world().tick(), replay_);
+        spdlog::info("{} was closed: it goes on at tick {} in {}", resumption.path(), room_->world().tick(), replay_);
     else
-        spdlog::info("{} goes on at tick {}: {} bytes behind its last whole record were cut off", config_.resume,
+        spdlog::info("{} goes on at tick {}: {} bytes behind its last whole record were cut off", resumption.path(),
                      room_->world().tick(), resumption.cut_bytes());
     return Ok{};
+}
+
+Result<protocol::SharedScene> recorded_scene(const Resumption& from, std::uint64_t max_bodies) {
+    const protocol::replay::FileHeader& header = from.seen().header;
+    const auto recorded = protocol::replay::recorded_definition(
+        header, [&](const auto& h) { return protocol::replay::load_recorded_scene(h, max_bodies); });
+    if (!recorded)
+        return Error{recorded.error().code, from.path() + ": " + recorded.error().place, recorded.error().message};
+    return protocol::SharedScene{header.scene_name, header.scene, header.scene_hash, *recorded, {}};
 }
 
 // ---------------------------------------------------------------- for any thread

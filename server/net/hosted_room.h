@@ -80,6 +80,9 @@ class HostedRoom {
     RoomView fixed_;  // the fields that do not change
 };
 
+// The recorded scene, if this engine can go on with it.
+Result<protocol::SharedScene> recorded_scene(const Resumption& from, std::uint64_t max_bodies);
+
 // Makes a token for a room of this protocol id.
 Result<MintedToken> mint_token(const TokenWish& wish, std::uint64_t protocol_id,
                                const std::vector<protocol::Address>& servers, const protocol::Key& key,

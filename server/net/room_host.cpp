@@ -101,8 +101,8 @@ Result<Ok> RoomHost::finish() {
         published_.phase = RoomPhase::ending;
     }
     const std::optional<std::string> reason = stop_.reason();
-    spdlog::info("{}stopping{}: {} clients get a goodbye", settings_.where, reason && !reason->empty() ? " (" + *reason + ")" : "",
-                 room_.stats().clients);
+    spdlog::info("{}stopping{}: {} clients get a goodbye", settings_.where,
+                 reason && !reason->empty() ? " (" + *reason + ")" : "", room_.stats().clients);
     const Result<Ok> closed =
         room_.stop(link_ ? NetworkThread::now() : room_.next_deadline(), reason.value_or(std::string()));
     if (link_) link_->send(outbox_.queue()), link_->send_streams();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <tuple>
 
 #include "protocol/replay/reader.h"
 #include "server/base/hex.h"
@@ -45,6 +46,33 @@ void for_each_recording(const std::string& folder, See see) {
 }
 
 }  // namespace
+
+std::vector<std::string> unfinished_recordings(const std::string& folder) {
+    struct Seen {
+        std::uint64_t start_unix_s = 0;
+        std::string path;
+        protocol::replay::RunId run{};
+    };
+    std::vector<Seen> unfinished;
+    std::vector<protocol::replay::RunId> continued;
+    for_each_recording(folder, [&](const auto& entry, const protocol::replay::FileHeader& header) {
+        continued.push_back(header.parent.run);
+        const std::string path = entry.path().string();
+        const auto source = ReplaySource::open(path);
+        if (source && protocol::replay::survey(**source).status != protocol::replay::ReadStatus::closed)
+            unfinished.push_back({header.start_unix_s, path, header.run});
+        return true;
+    });
+    std::erase_if(unfinished, [&](const Seen& seen) {
+        return std::find(continued.begin(), continued.end(), seen.run) != continued.end();
+    });
+    std::sort(unfinished.begin(), unfinished.end(), [](const Seen& a, const Seen& b) {
+        return std::tie(a.start_unix_s, a.path) < std::tie(b.start_unix_s, b.path);
+    });
+    std::vector<std::string> paths;
+    for (const Seen& seen : unfinished) paths.push_back(seen.path);
+    return paths;
+}
 
 RoomList::RoomList(RoomListSettings settings) : settings_(std::move(settings)), started_unix_ms_(unix_ms()) {}
 
@@ -89,6 +117,10 @@ Result<RoomView> RoomList::create(const RoomWish& wish) {
     if (!settings_.make)
         return Error{ErrorCode::unsupported_target, "rooms",
                      "this server has the one room that it was started with: start it by orrery serve --rooms"};
+    return create_by([&] { return settings_.make(wish); });
+}
+
+Result<RoomView> RoomList::create_by(const std::function<Result<std::shared_ptr<HostedRoom>>()>& make) {
     {
         const std::lock_guard lock(mutex_);
         if (drain_ends_unix_ms_)
@@ -99,7 +131,7 @@ Result<RoomView> RoomList::create(const RoomWish& wish) {
                              " rooms (max_rooms, --max-rooms): stop one, or use another server"};
         ++being_made_;
     }
-    const Result<std::shared_ptr<HostedRoom>> made = settings_.make(wish);
+    const Result<std::shared_ptr<HostedRoom>> made = make();
     const std::lock_guard lock(mutex_);
     --being_made_;
     if (!made) return made.error();

@@ -23,6 +23,9 @@ struct RoomListSettings {
     std::function<void()> on_drain;                    // of the process; by the thread that asked for it. Null: nothing
 };
 
+// Paths of the recordings of a folder that have no end, and that no other one goes on from; in order of their start.
+std::vector<std::string> unfinished_recordings(const std::string& folder);
+
 class RoomList final : public Rooms {
   public:
     explicit RoomList(RoomListSettings settings);
@@ -32,6 +35,9 @@ class RoomList final : public Rooms {
     std::vector<std::shared_ptr<HostedRoom>> rooms() const;
     bool draining() const;
     std::uint64_t drain_ends_unix_ms() const;  // draining: at the latest
+
+    // As create(), of a room that is made by `make`.
+    Result<RoomView> create_by(const std::function<Result<std::shared_ptr<HostedRoom>>()>& make);
 
     Result<RoomView> create(const RoomWish& wish) override;
     std::vector<RoomView> list() const override;

@@ -102,6 +102,8 @@ Result<Ok> check(const RoomsServerConfig& config) {
     std::error_code error;
     if (!std::filesystem::is_directory(config.scenes, error))
         return config_error("scenes (--scenes)", config.scenes + " is no folder: name that of the rooms' scenes");
+    if (config.resume_rooms && process.record.empty())
+        return config_error("resume_rooms (--resume-rooms)", "needs the folder of the recordings: name it in record");
     if (config.max_rooms < 1 || config.max_rooms > kMaxRooms)
         return config_error("max_rooms (--max-rooms)", "is not from 1 to 1024 (kMaxRooms)");
     if (config.rooms.size() > config.max_rooms) return config_error("rooms", "are more than max_rooms (--max-rooms)");
@@ -161,6 +163,36 @@ struct RoomsServer::State {
         if (!good) return good.error();
         const Result<protocol::SharedScene> scene = shelf.take(wish.scene, wish.tick_rate_hz);
         if (!scene) return scene.error();
+        return make(wish, *scene, nullptr);
+    }
+
+    // Of a recording without an end.
+    Result<std::shared_ptr<HostedRoom>> go_on(const std::string& path) {
+        Result<std::unique_ptr<Resumption>> from = Resumption::open(system_files(), path);
+        if (!from) return from.error();
+        const Result<protocol::SharedScene> scene = recorded_scene(**from, config.process.max_bodies);
+        if (!scene) return scene.error();
+        const protocol::replay::FileHeader& header = (*from)->seen().header;
+        RoomWish wish;
+        if (is_room_name(header.room)) wish.name = header.room;
+        for (const protocol::replay::KeyValue& pair : header.about) {
+            if (pair.key == "room.allow_mirror") wish.allow_mirror = pair.value == "on" && config.process.serve_scene;
+            if (pair.key == "room.max_clients")
+                wish.max_clients = static_cast<std::uint32_t>(
+                    std::clamp(std::strtoul(pair.value.c_str(), nullptr, 10), 1ul, 1ul * config.process.max_clients));
+        }
+        return make(wish, *scene, std::move(from).value());
+    }
+
+    void resume_rooms() {
+        for (const std::string& path : unfinished_recordings(config.process.record)) {
+            const Result<RoomView> room = list->create_by([&] { return go_on(path); });
+            if (!room) spdlog::error("{}: its room does not go on: {}", path, room.error().to_string());
+        }
+    }
+
+    Result<std::shared_ptr<HostedRoom>> make(const RoomWish& wish, const protocol::SharedScene& scene,
+                                             std::unique_ptr<Resumption> resumption) {
         RoomPlace place;
         place.network = network.get();
         place.key = key;
@@ -182,11 +214,11 @@ struct RoomsServer::State {
         room.max_clients = wish.max_clients.value_or(room.max_clients);
         room.allow_mirror = wish.allow_mirror.value_or(room.allow_mirror);
         if (!wish.record.value_or(true)) room.record.clear(), room.sign_key.clear();
-        Result<std::unique_ptr<HostedRoom>> made =
-            HostedRoom::create(room, *scene, std::move(place), id, wish.end_when_empty_s, make_director);
+        Result<std::unique_ptr<HostedRoom>> made = HostedRoom::create(
+            room, scene, std::move(place), id, wish.end_when_empty_s, make_director, std::move(resumption));
         if (!made) return made.error();
         const std::shared_ptr<HostedRoom> hosted = std::move(made).value();
-        if (config.process.serve_scene) offer_scene(*scene);
+        if (config.process.serve_scene) offer_scene(scene);
         list->add(hosted);
         threads->add(std::make_shared<RoomTurns>(hosted));
         return hosted;
@@ -376,6 +408,7 @@ Result<std::unique_ptr<RoomsServer>> RoomsServer::create(const RoomsServerConfig
         const Result<Ok> serving = s.network->serve_web(std::move(web).value());
         if (!serving) return coded(ErrorCode::io, serving.error());
     }
+    if (config.resume_rooms) s.resume_rooms();
     for (std::size_t i = 0; i < config.rooms.size(); ++i) {
         const Result<RoomView> room = s.list->create(config.rooms[i]);
         if (!room)

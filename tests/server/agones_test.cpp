@@ -292,6 +292,8 @@ TEST_CASE("an object of a GameServer is read from an answer and from a line of t
     for (const char* const text :
          {"", "{", "[]", "7", "null", "{}", R"({"error":{"code":5}})", R"({"status":{"state":"Ready"})"})
         CHECK_FALSE(read_agones_object(text));
+    CHECK_FALSE(read_agones_object(std::string(100'000, '[')));
+    CHECK_FALSE(read_agones_object(R"({"status":{"state":"Ready"},"status":{"state":"Ready"}})"));
     CHECK(read_agones_list(R"({"name":"players","capacity":"10","values":["a","b"]})") ==
           std::vector<std::string>{"a", "b"});
     CHECK(read_agones_list(R"({"name":"players","capacity":"10","values":[]})")->empty());

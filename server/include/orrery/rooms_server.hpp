@@ -42,8 +42,12 @@ struct RoomsServerConfig {
     // Of the process, and of its rooms where a wish does not set them. These must be as they are by default: scene,
     // shared_scene, resume, tick_rate_hz, room, insecure, insecure_public, threads, clock and stop_at_tick.
     GameServerConfig process;
-    std::string scenes;            // folder; rooms have scenes of it alone
-    std::vector<RoomWish> rooms;   // with which the server starts
+    std::string scenes;           // folder; rooms have scenes of it alone
+    std::vector<RoomWish> rooms;  // with which the server starts
+    // The server also begins with the rooms of all recordings of the folder that have no end: those of a process that
+    // was killed. Each goes on in its file, under a new id. Those that cannot are told of in the log, and stay as they
+    // are.
+    bool resume_rooms = false;
     std::uint32_t max_rooms = 64;  // at a time, 1 to kMaxRooms
     std::uint32_t threads = 0;     // that step rooms, to kMaxRoomThreads; 0: one for each core
 };

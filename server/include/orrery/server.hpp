@@ -88,9 +88,9 @@ struct GameServerConfig {
     std::string health_bind = "127.0.0.1";     // IP address
     std::optional<std::uint16_t> health_port;  // TCP; 0: any free port. Not set: 7791, or any free one with port 0
 
-    // The process is a game server of an Agones fleet: it tells the sidecar on loopback (AGONES_SDK_HTTP_PORT) what it is,
-    // and drains when the fleet wants it to. Without public_addresses it first asks for the address at which the fleet
-    // makes its port named agones_port reachable, and waits for it up to a minute.
+    // The process is a game server of an Agones fleet: it tells the sidecar on loopback (AGONES_SDK_HTTP_PORT) what it
+    // is, and drains when the fleet wants it to. Without public_addresses it first asks for the address at which the
+    // fleet makes its port named agones_port reachable, and waits for it up to a minute.
     bool agones = false;
     std::string agones_port = "udp";
 
