@@ -4,8 +4,9 @@ status that it documents, levels are those that it names, and every answer is of
     control.py BUILD SOURCE            holds the answers against the file itself
     control.py BUILD SOURCE TOOLS      sends the requests through `prism proxy --errors` of the npm packages in TOOLS, too
 
-The rooms are control_fake's, which has the faults that a test asks for."""
+The rooms are control_fake's, which has the faults that a test asks for; at last they are those of `orrery serve --rooms`."""
 import base64
+import contextlib
 import http.client
 import json
 import os
@@ -18,7 +19,7 @@ import time
 import jsonschema  # python3-jsonschema, python3-yaml: deploy/deps test
 import yaml
 
-from programs import Failure, check
+from programs import Failure, check, values
 
 JSON, PROBLEM, BYTES = "application/json", "application/problem+json", "application/octet-stream"
 CLIENT = "fedcba9876543210"
@@ -397,10 +398,82 @@ class Test:
         return len(documented)
 
 
+class Real:
+    """`orrery serve --rooms`; `with` ends it whatever happens."""
+
+    def __init__(self, build, source, folder, keys):
+        self.orrery, self.drive = (os.path.join(build, "bin", name) for name in ("orrery", "orrery_drive"))
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [self.orrery, "serve", "--rooms", "--scenes", os.path.join(source, "deploy", "scenes"), "--record", os.path.join(folder, "real"),
+             "--port", "0", "--control-keys", keys], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.port = int(values(self.process.stdout.readline())["control"].split(":")[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def test(self, api, key):
+        """A room is created, played in, watched, and its recording proves itself."""
+        room = api.must("POST", "/v1/rooms", 201, key=key, body={"scene": "yard", "name": "evening"}).json()
+        at = {"id": room["id"], "key": key}
+        token = api.must("POST", "/v1/rooms/{id}/tokens", 200, headers={"Accept": BYTES}, body={"client_id": CLIENT}, prism=False, **at)
+        path = os.path.join(self.folder, "connect.token")
+        with open(path, "wb") as file:
+            file.write(token.body)
+        driver = subprocess.Popen([self.drive, "--token", path, "--auto", "--seconds", "30"], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
+        try:
+            for _ in range(200):
+                members = api.must("GET", "/v1/rooms/{id}", 200, **at).json()["members"]
+                if members:
+                    break
+                time.sleep(0.05)
+            check(members == [{"client_id": CLIENT, "role": "player", "slot": 0}], f"the members are {members}")
+            api.must("POST", "/v1/rooms/{id}/kick", 202, body={"client_id": CLIENT}, **at)
+            driver.wait(20)  # long before its 30 s
+        finally:
+            driver.kill()
+            driver.wait()
+        for _ in range(200):
+            listed = api.must("GET", "/v1/rooms", 200, key=key).json()["rooms"]
+            if listed[0]["clients"] == 0:
+                break
+            time.sleep(0.05)
+        check([one["id"] for one in listed] == [room["id"]] and listed[0]["clients"] == 0, f"the rooms are {listed}")
+        check(api.must("GET", "/v1/host", 200, key=key).json()["totals"]["clients_connected"] == 1, "nobody was connected")
+        check("yard" in api.must("GET", "/v1/version", 200, key=key).json()["scenes"], "there is no yard")
+        api.must("POST", "/v1/rooms/{id}/stop", 202, **at)
+        for _ in range(200):
+            recordings = api.must("GET", "/v1/recordings", 200, key=key).json()["recordings"]
+            if not recordings[0]["open"]:
+                break
+            time.sleep(0.05)
+        check(len(recordings) == 1 and recordings[0]["run_id"] == room["recording"]["run_id"], f"the recordings are {recordings}")
+        got = api.must("GET", "/v1/recordings/{id}", 200, id=recordings[0]["run_id"], key=key, prism=False)
+        copy = os.path.join(self.folder, "copy.orr")
+        with open(copy, "wb") as file:
+            file.write(got.body)
+        verified = subprocess.run([self.orrery, "verify", "--require-complete", copy], capture_output=True, text=True)
+        check(verified.returncode == 0, "the recording: " + verified.stdout + verified.stderr)
+        api.must("POST", "/v1/drain", 202, key=key, body={"within_s": 0})
+        check(self.process.wait(20) == 0, f"the server ended with {self.process.returncode}")
+
+
+def timed(part, *arguments):
+    begin = time.monotonic()
+    result = part(*arguments)
+    print(f"{part.__qualname__}: {time.monotonic() - begin:.1f} s", flush=True)
+    return result
+
+
 def main():
     build, source = sys.argv[1:3]
-    tools = sys.argv[3] if len(sys.argv) > 3 else None
     path = os.path.join(source, "deploy", "openapi.yaml")
+    tools = sys.argv[3] if len(sys.argv) > 3 else None
     with open(path, encoding="utf-8") as file:
         document = yaml.safe_load(file)
     routes = subprocess.run([os.path.join(build, "bin", "control_fake"), "--routes"], capture_output=True, text=True, check=True)
@@ -423,20 +496,20 @@ def main():
             def all_of():
                 for part in (test.successes, test.contents, test.downloads, test.levels, test.refusals, test.faults,
                              test.too_many_wrong_keys, test.too_many_connections):
-                    begin = time.monotonic()
-                    part()
-                    print(f"{part.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+                    timed(part)
                 test.log()
                 return test.all_seen()
 
-            if not tools:
+            with Real(build, source, folder, keys_path) as real, contextlib.ExitStack() as stack:
+                real_api = Api(document, real.port)
+                if tools:  # all of Prism's at once, since each takes seconds to begin
+                    strict, loose, of_real = (stack.enter_context(Prism(tools, path, port, requests_too)) for port, requests_too in
+                                              ((fake.port, True), (fake.port, False), (real.port, True)))
+                    for one in (strict, loose, of_real):
+                        one.wait()
+                    api.strict, api.loose, real_api.strict, real_api.loose = strict.port, loose.port, of_real.port, of_real.port
                 count = all_of()
-            else:
-                with Prism(tools, path, fake.port, True) as strict, Prism(tools, path, fake.port, False) as loose:
-                    strict.wait()
-                    loose.wait()
-                    api.strict, api.loose = strict.port, loose.port
-                    count = all_of()
+                timed(real.test, real_api, keys["admin"])
     print(f"{api.sent} requests, {api.through_prism} of them through Prism; all {count} documented answers seen")
 
 
