@@ -31,6 +31,16 @@ std::uint64_t unix_ms() {
             .count());
 }
 
+// Of the room's grid of ticks: less than a tick away.
+protocol::TimeNs start_time(float tick_rate_hz, const RoomPlace& place) {
+    if (!place.network) return 0;
+    const protocol::TimeNs now = NetworkThread::now();
+    if (!place.phase) return now;
+    const auto tick = static_cast<protocol::TimeNs>(1e9 / double{tick_rate_hz});
+    const auto wanted = static_cast<protocol::TimeNs>(*place.phase * static_cast<double>(tick));
+    return now + (wanted + tick - now % tick) % tick;
+}
+
 Error wish_error(const char* field, std::string message) {
     return Error{ErrorCode::invalid_argument, field, std::move(message)};
 }
@@ -118,7 +128,7 @@ Result<Ok> HostedRoom::start(const protocol::SharedScene& scene, std::string id,
     settings.records = recorder || resumption;
     if (place_.network) link_ = place_.network->add_room(place_.protocol_id, queue_bytes(config_.max_clients));
     Result<std::unique_ptr<Room>> room = Room::create(room_config(def), scene, std::move(recorder), random_, outbox_,
-                                                      place_.network ? NetworkThread::now() : 0);
+                                                      start_time(def.tick_rate_hz, place_));
     if (!room) return room.error();
     room_ = std::move(room).value();
     room_->set_director(director_.get());
@@ -165,6 +175,7 @@ Result<PartsSettings> HostedRoom::recording_settings(const protocol::SharedScene
     parts.scene_hash = scene.scene_hash;
     parts.fsync = config_.fsync;
     parts.goes_on = !config_.stop_on_record_failure;
+    if (place_.protocol_id) parts.keyframe_phase = static_cast<double>(*place_.protocol_id % 1024) / 1024.0;  // drawn
     return parts;
 }
 

@@ -22,7 +22,9 @@ struct RoomPlace {
     std::optional<std::uint64_t> protocol_id;   // of the room; empty: the one room of the process
     protocol::RequestLimits* limits = nullptr;  // null: limits of the room's own
     sim::Executor* executor = nullptr;          // inside a tick
-    std::function<void()> wake;                 // after a stop was asked for
+    // When ticks begin, as a share of the time between two, 0 to below 1: of one room among many. Else: now.
+    std::optional<double> phase;
+    std::function<void()> wake;  // after a stop was asked for
 };
 
 class HostedRoom {
@@ -42,6 +44,7 @@ class HostedRoom {
     Room& room() { return *room_; }
     const std::string& id() const { return fixed_.id; }
     const std::string& replay() const { return replay_; }  // path of the recording, at first; empty: none
+    std::optional<double> phase() const { return place_.phase; }
     const RigBackend& rigs() const { return rigs_; }
     const std::string& scene_path() const { return scene_path_; }  // at the web server
 

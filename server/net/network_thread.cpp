@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "server/base/thread_priority.h"
 #include "server/net/endpoint.h"
 #include "server/net/room_routes.h"
 
@@ -186,7 +187,10 @@ Result<std::unique_ptr<NetworkThread>> NetworkThread::start(const Address& addre
     state->signals.add(SIGTERM, ignored);
     state->await_signals();
     state->receive_when_ready();
-    state->thread = std::thread([raw] { raw->io.run(); });
+    state->thread = std::thread([raw] {
+        ask_for_short_waits();
+        raw->io.run();
+    });
     return std::unique_ptr<NetworkThread>(new NetworkThread(std::move(state)));
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "server/base/thread_priority.h"
+
 namespace orrery::server {
 
 namespace {
@@ -17,7 +19,11 @@ protocol::TimeNs now() {
 
 RoomThreads::RoomThreads(std::uint32_t threads, std::function<void(std::shared_ptr<Turns>)> ended)
     : ended_(std::move(ended)) {
-    for (std::uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+    for (std::uint32_t i = 0; i < threads; ++i)
+        threads_.emplace_back([this] {
+            ask_for_short_waits();
+            run();
+        });
 }
 
 RoomThreads::~RoomThreads() {

@@ -18,6 +18,7 @@
 #include "server/base/hex.h"
 #include "server/base/json_line.h"
 #include "server/base/key_file.h"
+#include "server/base/thread_priority.h"
 #include "server/net/game_config.h"
 #include "server/net/hosted_room.h"
 #include "server/net/line_output.h"
@@ -198,6 +199,7 @@ struct RoomsServer::State {
         place.key = key;
         place.addresses = addresses;
         place.limits = &limits;
+        place.phase = free_phase();
         std::string id;
         {
             const std::lock_guard lock(mutex);
@@ -222,6 +224,23 @@ struct RoomsServer::State {
         list->add(hosted);
         threads->add(std::make_shared<RoomTurns>(hosted));
         return hosted;
+    }
+
+    // The middle of the largest gap between the times at which other rooms begin their ticks: ticks that begin at once
+    // would wait for each other.
+    double free_phase() const {
+        std::vector<double> phases;
+        for (const auto& room : list->rooms()) phases.push_back(room->phase().value_or(0.0));
+        if (phases.empty()) return 0.0;
+        std::sort(phases.begin(), phases.end());
+        double best = 0.0, widest = -1.0;
+        for (std::size_t i = 0; i < phases.size(); ++i) {
+            const double next = i + 1 < phases.size() ? phases[i + 1] : phases[0] + 1.0;
+            if (next - phases[i] <= widest) continue;
+            widest = next - phases[i];
+            best = phases[i] + widest / 2;
+        }
+        return best < 1.0 ? best : best - 1.0;
     }
 
     void offer_scene(const protocol::SharedScene& scene) {
@@ -403,7 +422,11 @@ Result<std::unique_ptr<RoomsServer>> RoomsServer::create(const RoomsServerConfig
         s.changed.notify_all();
     };
     s.list = std::make_unique<RoomList>(std::move(list));
-    for (std::uint32_t i = 0; i < kClosers; ++i) s.closers.emplace_back([&s] { s.close_rooms(); });
+    for (std::uint32_t i = 0; i < kClosers; ++i)
+        s.closers.emplace_back([&s] {
+            give_way();
+            s.close_rooms();
+        });
     const std::uint32_t threads =
         config.threads > 0 ? config.threads : std::clamp(std::thread::hardware_concurrency(), 1u, kMaxRoomThreads);
     s.threads = std::make_unique<RoomThreads>(threads, [&s](std::shared_ptr<Turns> ended) {

@@ -77,6 +77,8 @@ struct PartsSettings {
     float tick_rate_hz = 60.0f;
     FsyncPolicy fsync = FsyncPolicy::none;
     bool goes_on = true;  // new parts begin
+    // Where keyframes stand in their interval, 0 to below 1: those of the rooms of a process are not to come at once.
+    double keyframe_phase = 0.0;
 };
 
 class RecordParts {

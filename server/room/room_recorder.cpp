@@ -1,5 +1,7 @@
 #include "server/room/room_recorder.h"
 
+#include "server/base/thread_priority.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -34,13 +36,20 @@ RoomRecorder::RoomRecorder(std::unique_ptr<Recorder> only)
     : RoomRecorder(std::move(only), of_one_file(), &no_clock, false) {}
 
 RoomRecorder::RoomRecorder(std::unique_ptr<Recorder> first, PartsSettings settings, TimeNs (*clock)(), bool threaded)
-    : keyframe_ticks_(first->keyframe_ticks()), tick_rate_hz_(double{settings.tick_rate_hz}) {
+    : keyframe_ticks_(first->keyframe_ticks()),
+      keyframe_phase_(static_cast<std::uint64_t>(settings.keyframe_phase * static_cast<double>(keyframe_ticks_)) %
+                      keyframe_ticks_),
+      tick_rate_hz_(double{settings.tick_rate_hz}) {
     announced_ = first->last_tick();
-    next_keyframe_ = announced_ - announced_ % keyframe_ticks_ + keyframe_ticks_;
+    next_keyframe_ = keyframe_after(announced_);
     shared_ = std::make_shared<Shared>(std::move(first), std::move(settings), clock);
     shared_->taken = announced_;
     shared_->publish();
-    if (threaded) thread_ = std::thread([shared = shared_] { shared->run(); });
+    if (threaded)
+        thread_ = std::thread([shared = shared_] {
+            give_way();  // of its keyframes, which may wait
+            shared->run();
+        });
 }
 
 RoomRecorder::~RoomRecorder() {
@@ -97,6 +106,10 @@ void RoomRecorder::tick(std::uint64_t tick, std::span<const sim::Command> comman
     shared_->has_news = true;
 }
 
+std::uint64_t RoomRecorder::keyframe_after(std::uint64_t tick) const {
+    return tick + keyframe_ticks_ - (tick + keyframe_ticks_ - keyframe_phase_) % keyframe_ticks_;
+}
+
 bool RoomRecorder::keyframe_due() const {
     if (shared_->keyframes.load(std::memory_order_relaxed) >= kMaxKeyframesWaiting) return false;
     return announced_ >= next_keyframe_ || shared_->wants_keyframe.load(std::memory_order_relaxed);
@@ -104,7 +117,7 @@ bool RoomRecorder::keyframe_due() const {
 
 void RoomRecorder::keyframe(std::uint64_t tick, std::vector<std::uint8_t>& state, std::vector<std::uint8_t>& host,
                             std::span<const replay::PlayerRecord> seated) {
-    next_keyframe_ = tick - tick % keyframe_ticks_ + keyframe_ticks_;
+    next_keyframe_ = keyframe_after(tick);
     shared_->wants_keyframe = false;
     ++shared_->keyframes;
     KeyframeItem item{tick, std::move(state), std::move(host), {seated.begin(), seated.end()}};

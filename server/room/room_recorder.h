@@ -94,10 +94,11 @@ class RoomRecorder {
     };
 
     void hand_over(RecordItem item);
+    std::uint64_t keyframe_after(std::uint64_t tick) const;
 
     std::shared_ptr<Shared> shared_;
     std::thread thread_;
-    const std::uint64_t keyframe_ticks_;
+    const std::uint64_t keyframe_ticks_, keyframe_phase_;
     const double tick_rate_hz_;
     std::uint64_t announced_, next_keyframe_;
     bool overflow_ = false, late_ = false, closed_ = false;
