@@ -135,6 +135,10 @@ class AgonesAgent::Impl {
 
     // The first contact, or the first one after a loss: the sidecar may have forgotten all.
     bool reach() {
+        {
+            const std::lock_guard lock(mutex_);
+            seen_.reset();  // older than what is asked for now
+        }
         const Answer answer = sidecar_.send(Verb::get, "/gameserver");
         const std::optional<AgonesObject> object = answer.good() ? read_agones_object(answer.body) : std::nullopt;
         if (!object) {

@@ -68,6 +68,10 @@ void announce(const GameServerConfig& config, const protocol::SharedScene& scene
 
 // In the order in which they are made; destroyed in the opposite one.
 struct GameServer::State {
+    ~State() {
+        if (network) network->drop_calls();
+    }
+
     GameServerConfig config;
     protocol::SystemRandom random;
     std::optional<ThreadPool> pool;
@@ -160,7 +164,7 @@ Result<Ok> GameServer::start(const DirectorFactory& make_director) {
         Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(*bind_address(s.config));
         if (!network) return coded(ErrorCode::io, network.error());
         s.network = std::move(network).value();
-        if (const Result<Ok> asked = ask_fleet(s.config); !asked) return asked.error();
+        if (const Result<Ok> asked = ask_fleet(s.config, *s.network); !asked) return asked.error();
         local = s.network->local_address();
         place.addresses = token_addresses(s.config, local);
         token_address = reachable_addresses(local)[0];  // of a client on this machine

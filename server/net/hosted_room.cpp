@@ -61,8 +61,12 @@ Result<std::unique_ptr<HostedRoom>> HostedRoom::create(const GameServerConfig& c
                                                        std::unique_ptr<Resumption> resumption) {
     std::unique_ptr<HostedRoom> hosted(new HostedRoom(config, std::move(place)));
     const bool resumes = resumption != nullptr;
-    const Result<Ok> started =
-        hosted->start(scene, std::move(id), end_when_empty_s, make_director, std::move(resumption));
+    Result<Ok> started = Ok{};
+    try {
+        started = hosted->start(scene, std::move(id), end_when_empty_s, make_director, std::move(resumption));
+    } catch (const std::exception& error) {  // of the game
+        started = config_error("director", std::string("it threw when its room began: ") + error.what());
+    }
     if (started) return hosted;
     std::error_code ignored;
     if (!hosted->replay_.empty() && !resumes) std::filesystem::remove(hosted->replay_, ignored);
@@ -98,6 +102,7 @@ RoomConfig HostedRoom::room_config(const sim::WorldDef& def) const {
 
 Result<Ok> HostedRoom::start(const protocol::SharedScene& scene, std::string id, double end_when_empty_s,
                              const DirectorFactory& make_director, std::unique_ptr<Resumption> resumption) {
+    end_when_empty_s_ = end_when_empty_s;
     definition_ = scene.definition;
     const sim::WorldDef& def = definition_->def();
     HostSettings settings;
@@ -164,6 +169,8 @@ Result<PartsSettings> HostedRoom::recording_settings(const protocol::SharedScene
     parts.recorder.directory = config_.record;
     parts.recorder.room = config_.room;
     parts.recorder.about = about_recording(config_, parts.tick_rate_hz);
+    if (end_when_empty_s_ > 0.0)
+        parts.recorder.about.push_back({"room.end_when_empty_s", std::to_string(end_when_empty_s_)});
     parts.recorder.ticks_per_chunk = ticks_per_chunk(config_.fsync, double{parts.tick_rate_hz});
     if (!config_.sign_key.empty()) {
         const Result<protocol::replay::SigningKey> key = read_signing_key(config_.sign_key);

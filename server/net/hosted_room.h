@@ -80,6 +80,7 @@ class HostedRoom {
     std::unique_ptr<Room> room_;
     std::unique_ptr<RoomHost> host_;
     std::string replay_, scene_path_;
+    double end_when_empty_s_ = 0.0;
     RoomView fixed_;  // the fields that do not change
 };
 

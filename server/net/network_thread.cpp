@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -37,7 +38,8 @@ struct RoomLink::State : std::enable_shared_from_this<State> {
     const std::optional<std::uint64_t> protocol_id;
     const std::shared_ptr<StreamExchange> streams;  // its connections keep it
 
-    DatagramQueue sending;  // of the network thread alone
+    DatagramQueue sending;  // this and the next: of the network thread alone
+    bool left = false;      // it is to be forgotten
 
     std::mutex mutex;  // guards all below
     DatagramQueue received, to_send;
@@ -63,6 +65,7 @@ struct NetworkThread::State {
     RoomRoutes<Link> routes;
     std::shared_ptr<Link> only;  // to which all goes; null: routes
     int signals_seen = 0;
+    bool closing = false;
     std::function<bool(int)> on_signal;
 
     std::atomic<std::uint64_t> oversized{0}, of_no_room{0};
@@ -80,12 +83,23 @@ struct NetworkThread::State {
     void await_signals() {
         signals.async_wait([this](const asio::error_code& failed, int) {
             if (failed) return;
-            const bool more = on_signal && on_signal(++signals_seen);
+            ++signals_seen;
+            const bool more = on_signal && on_signal(signals_seen);
             if (!on_signal) end_waits();
-            if (more) return await_signals();
+            if (more && !closing) return await_signals();
             asio::error_code none;
             signals.clear(none);
         });
+    }
+
+    // With what has come before.
+    void set_on_signal(std::function<bool(int)> call) {
+        on_signal = std::move(call);
+        if (!on_signal || signals_seen == 0 || !on_signal(signals_seen)) return;
+        asio::error_code ignored;
+        signals.add(SIGINT, ignored);
+        signals.add(SIGTERM, ignored);
+        await_signals();
     }
 
     void receive_when_ready() {
@@ -135,7 +149,7 @@ struct NetworkThread::State {
         std::uint64_t dropped = 0;
         for (const DatagramQueue::Entry& entry : link->sending.entries()) {
             const protocol::Bytes bytes = link->sending.bytes_of(entry);
-            if (!only) routes.sent(link, entry.address, at);
+            if (link->protocol_id && !link->left) routes.sent(link, entry.address, at);
             asio::error_code error;
             socket.send_to(asio::buffer(bytes.data(), bytes.size()), to_endpoint<udp::endpoint>(entry.address, ipv6), 0,
                            error);
@@ -149,7 +163,7 @@ struct NetworkThread::State {
     void forget_routes() {
         forget_timer.expires_after(std::chrono::nanoseconds(kRouteLife));
         forget_timer.async_wait([this](const asio::error_code& cancelled) {
-            if (cancelled) return;
+            if (cancelled || closing) return;
             routes.forget(now(), kRouteLife);
             forget_routes();
         });
@@ -196,6 +210,7 @@ Result<std::unique_ptr<NetworkThread>> NetworkThread::start(const Address& addre
 
 NetworkThread::~NetworkThread() {
     asio::post(state_->io, [state = state_.get()] {
+        state->closing = true;
         asio::error_code ignored;
         state->socket.close(ignored);
         state->signals.cancel(ignored);
@@ -268,7 +283,17 @@ void NetworkThread::end_waits() { state_->end_waits(); }
 
 void NetworkThread::on_signal(std::function<bool(int)> call) {
     asio::post(state_->io,
-               [state = state_.get(), call = std::move(call)]() mutable { state->on_signal = std::move(call); });
+               [state = state_.get(), call = std::move(call)]() mutable { state->set_on_signal(std::move(call)); });
+}
+
+void NetworkThread::drop_calls() {
+    std::promise<void> dropped;
+    asio::post(state_->io, [&] {
+        state_->on_signal = [](int) { return false; };
+        if (state_->web) state_->web->mint_no_more();
+        dropped.set_value();
+    });
+    dropped.get_future().wait();
 }
 
 TimeNs NetworkThread::now() {
@@ -281,12 +306,18 @@ TimeNs NetworkThread::now() {
 
 RoomLink::RoomLink(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-RoomLink::~RoomLink() {
+RoomLink::~RoomLink() { leave(); }
+
+void RoomLink::leave() {
     asio::post(state_->network.io, [link = state_] {
-        link->network.send_batch(link);
-        if (link->network.web) link->network.web->send_orders(*link->streams);
-        if (link->network.only == link) link->network.only.reset();
-        link->network.routes.remove(link.get());
+        NetworkThread::State& network = link->network;
+        network.send_batch(link);
+        link->left = true;
+        if (network.only == link) network.only.reset();
+        network.routes.remove(link.get());
+        if (!network.web) return;
+        network.web->send_orders(*link->streams);
+        network.web->end_room(*link->streams);
     });
 }
 

@@ -47,8 +47,11 @@ class NetworkThread {
     // Ends this wait and all later ones. Any thread may call it.
     void end_waits();
     // Called by the network thread at each SIGINT and SIGTERM with their count. False: the next one has the system's
-    // effect, an end at once. Without it the first one ends the waits, and the next one ends the process.
+    // effect, an end at once. Without it the first one ends the waits, and the next one ends the process. What has come
+    // before is counted: the call then comes at once.
     void on_signal(std::function<bool(int count)> call);
+    // After it returns, neither on_signal's call nor WebConfig::mint is called any more.
+    void drop_calls();
 
     static protocol::TimeNs now();  // monotonic
 

@@ -8,6 +8,7 @@
 #include "server/control/control_server.h"
 #include "server/control/health_server.h"
 #include "server/net/game_config.h"
+#include "server/net/network_thread.h"
 
 namespace orrery::server {
 
@@ -22,11 +23,12 @@ namespace {
 constexpr double kFleetWithin_s = 60.0;
 }
 
-Result<Ok> ask_fleet(GameServerConfig& config) {
+Result<Ok> ask_fleet(GameServerConfig& config, NetworkThread& network) {
     if (!config.agones || !config.public_addresses.empty()) return Ok{};
     const Result<AgonesConfig> agones = agones_config_from_environment();
     if (!agones) return agones.error();
-    const Result<protocol::Address> address = agones_public_address(*agones, config.agones_port, kFleetWithin_s);
+    const Result<protocol::Address> address = agones_public_address(
+        *agones, config.agones_port, kFleetWithin_s, [&] { return network.wait_until(NetworkThread::now()); });
     if (!address) return address.error();
     config.public_addresses.push_back(address->to_string());
     return Ok{};

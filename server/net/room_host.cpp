@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 
 #include "protocol/session/handshake.h"
+#include "server/base/hex.h"
 #include "server/net/line_output.h"
 #include "server/net/status_line.h"
 #include "server/room/rig_faults.h"
@@ -92,20 +94,30 @@ bool RoomHost::turn(std::uint32_t most) {
     if (const std::optional<std::string> late = late_ticks_.line(now)) spdlog::warn("{}{}", settings_.where, *late);
     const auto status_every = static_cast<TimeNs>(settings_.status_every_s * static_cast<double>(kNsPerSecond));
     if (status_every > 0 && now - last_status_ >= status_every) print_status(now);
-    return !drained(unix_now_ms()) && !(settings_.stop_at_tick != 0 && room_.world().tick() >= settings_.stop_at_tick);
+    return !drained() && !(settings_.stop_at_tick != 0 && room_.world().tick() >= settings_.stop_at_tick);
 }
 
-Result<Ok> RoomHost::finish() {
+void RoomHost::say_goodbye() {
+    if (said_goodbye_) return;
     {
         const std::lock_guard lock(mutex_);
         published_.phase = RoomPhase::ending;
+        asked_.clear();
     }
     const std::optional<std::string> reason = stop_.reason();
     spdlog::info("{}stopping{}: {} clients get a goodbye", settings_.where,
                  reason && !reason->empty() ? " (" + *reason + ")" : "", room_.stats().clients);
-    const Result<Ok> closed =
-        room_.stop(link_ ? NetworkThread::now() : room_.next_deadline(), reason.value_or(std::string()));
-    if (link_) link_->send(outbox_.queue()), link_->send_streams();
+    room_.say_goodbye(link_ ? NetworkThread::now() : room_.next_deadline(), reason.value_or(std::string()));
+    said_goodbye_ = true;  // not before: a director may throw
+    if (!link_) return;
+    link_->send(outbox_.queue());
+    link_->send_streams();
+    link_->leave();
+}
+
+Result<Ok> RoomHost::finish() {
+    say_goodbye();
+    const Result<Ok> closed = room_.close_recording();
     log_clients(NetworkThread::now(), true);
     print_status(NetworkThread::now());
     publish();
@@ -144,9 +156,13 @@ void RoomHost::tick(std::uint32_t most) {
 
 // ---------------------------------------------------------------- what operators see and ask
 
-void RoomHost::ask(std::function<void(Room&)> what) {
+Result<Ok> RoomHost::ask(std::function<void(Room&)> what) {
     const std::lock_guard lock(mutex_);
+    if (published_.phase == RoomPhase::ending) return Error{ErrorCode::not_found, "id", "the room is ending"};
+    if (asked_.size() >= kMaxAsked)
+        return Error{ErrorCode::limit_reached, "id", "too much was asked of this room since its last tick"};
     asked_.push_back(std::move(what));
+    return Ok{};
 }
 
 void RoomHost::do_asked() {
@@ -162,12 +178,15 @@ void RoomHost::do_asked() {
 void RoomHost::drain(std::uint64_t ends_unix_ms, const std::string& reason) {
     const std::lock_guard lock(mutex_);
     if (drain_ && drain_->ends_unix_ms <= ends_unix_ms) return;
-    drain_ = Drain{ends_unix_ms, reason};
+    const std::uint64_t now = unix_now_ms(), left_ms = ends_unix_ms > now ? ends_unix_ms - now : 0;
+    drain_ = Drain{ends_unix_ms, NetworkThread::now() + left_ms * protocol::kNsPerMs, reason};
     if (published_.phase == RoomPhase::open) published_.phase = RoomPhase::draining;
+    spdlog::info("{}draining ({}): {} clients, ends in {:.1f} s at the latest", settings_.where, reason,
+                 published_.stats.clients, static_cast<double>(left_ms) * 1e-3);
 }
 
 // The end of a drain, or of the time for which the room may be empty.
-bool RoomHost::drained(std::uint64_t unix_ms) {
+bool RoomHost::drained() {
     std::optional<Drain> drain;
     std::uint32_t clients = 0;
     {
@@ -181,7 +200,7 @@ bool RoomHost::drained(std::uint64_t unix_ms) {
         closed_to_newcomers_ = true;
         const std::string ends = std::to_string(drain->ends_unix_ms);
         room_.board().set(kDrainBoardKey, {reinterpret_cast<const std::uint8_t*>(ends.data()), ends.size()});
-        if (clients > 0 && unix_ms < drain->ends_unix_ms) return false;
+        if (clients > 0 && NetworkThread::now() < drain->ends_at) return false;
         stop_.set(drain->reason);
         return true;
     }
@@ -222,6 +241,7 @@ void RoomHost::publish_to(RoomView& view) const {
         view.sent_bytes = stats.netcode.bytes_sent + stats.streams.bytes_sent;
         view.received_bytes = stats.netcode.bytes_received + stats.streams.bytes_received;
         view.recording = stats.recording;
+        if (!published_.replay.empty()) view.replay = published_.replay, view.run_id = published_.run_id;
         times = published_.tick_times;
         lateness = published_.lateness;
     }
@@ -406,7 +426,9 @@ void RoomHost::refused(std::uint32_t client, const protocol::Refusal& why) {
 void RoomHost::disconnected(std::uint32_t client, std::uint64_t client_id, const Departure& how) {
     note_client(&Published::disconnected);
     if (!clients_.admit(ClientLog::What::disconnected, NetworkThread::now())) return;
-    spdlog::info("{}client {} (id {:016x}) disconnected: {}", settings_.where, client, client_id, describe(how));
+    const bool kept_out = closed_to_newcomers_ && how.goodbye == protocol::GoodbyeReason::refused_by_game;
+    spdlog::info("{}client {} (id {:016x}) disconnected: {}", settings_.where, client, client_id,
+                 kept_out ? "the room drains, and takes no newcomers" : describe(how));
 }
 
 void RoomHost::slipped(std::uint64_t tick, std::uint64_t late_ns) { late_ticks_.late(tick, late_ns); }
@@ -417,10 +439,14 @@ void RoomHost::recording_news(const RecordingNews& news) {
             recording_ended_ = true;
             spdlog::error("{}the recording has ended: {}", settings_.where, news.error.to_string());
             break;
-        case RecordingNews::Kind::went_on:
+        case RecordingNews::Kind::went_on: {
+            const std::lock_guard lock(mutex_);
+            published_.replay = std::filesystem::path(news.path).filename().string();
+            published_.run_id = to_hex(news.run);
             spdlog::warn("{}the recording goes on in a new part, {}: ticks {} to {} are in none", settings_.where,
                          news.path, news.first_lost, news.last_lost);
             break;
+        }
         case RecordingNews::Kind::late:
             spdlog::warn("{}the disk does not keep up with the recording: nothing is lost yet", settings_.where);
             break;

@@ -20,6 +20,8 @@
 namespace orrery::server {
 
 // Of the board of a room that drains: when it ends at the latest, Unix time in ms, as decimal text.
+inline constexpr std::size_t kMaxAsked = 1024;  // wishes that wait for a turn
+
 inline constexpr std::string_view kDrainBoardKey = "orrery.ends_unix_ms";
 
 struct HostSettings {
@@ -81,11 +83,14 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     // Steps the due ticks, at most `most`. False: the room is to end: by the stop request, the tick limit, the end of a
     // drain, or because the world has halted.
     bool turn(std::uint32_t most);
-    // Ends the room. An error means that the recording is not complete.
+    // Ends the room: says goodbye, which waits for nothing, and then closes the recording. finish() does both, each
+    // once. An error means that the recording is not complete.
+    void say_goodbye();
     Result<Ok> finish();
 
-    // Any thread may call these. What is asked is done at the next turn.
-    void ask(std::function<void(Room&)> what);
+    // Any thread may call these. What is asked is done at the next turn. Errors: not_found, the room ends;
+    // limit_reached, kMaxAsked wait.
+    Result<Ok> ask(std::function<void(Room&)> what);
     // No newcomers; the room ends when its last client leaves, or at `ends_unix_ms`. Again: takes the earlier end.
     void drain(std::uint64_t ends_unix_ms, const std::string& reason);
     void publish_to(RoomView& view) const;      // the fields that change
@@ -105,7 +110,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     bool wait(NetworkThread* network);
     void tick(std::uint32_t most);
     void do_asked();
-    bool drained(std::uint64_t unix_ms);
+    bool drained();
     void publish();
     struct Published;
     void note_client(std::uint64_t Published::*count);
@@ -135,13 +140,15 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
     LateTickLog late_ticks_;
     ClientLog clients_;
     DroppedOrders orders_unlogged_;
-    bool recording_ended_ = false;     // a part of it
+    bool recording_ended_ = false;  // a part of it
+    bool said_goodbye_ = false;
     std::uint64_t lines_dropped_ = 0;  // of status, that stdout did not take at once
     bool members_changed_ = true, closed_to_newcomers_ = false;
     protocol::TimeNs empty_since_ = 0;
 
     struct Drain {
         std::uint64_t ends_unix_ms = 0;
+        protocol::TimeNs ends_at = 0;  // whatever becomes of the clock
         std::string reason;
     };
     struct Published {
@@ -152,7 +159,8 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
         Histogram tick_s, lateness_s;
         Durations tick_times, lateness;  // of a tick with all its work; from when it is due to its begin
         protocol::TimeNs last_tick_at = 0;
-        bool failed = false;  // the world has halted, or the recording is not complete
+        std::string replay, run_id;  // of the part that is written, behind the first; empty: that one
+        bool failed = false;         // the world has halted, or the recording is not complete
         RoomPhase phase = RoomPhase::open;
     };
     mutable std::mutex mutex_;  // guards all below

@@ -37,6 +37,9 @@ class RoomLink {
     void take_streams(StreamQueue& out);
     void send_streams();  // what was written
 
+    // After the last messages: the network thread forgets the room, and ends its WebSockets that are still there.
+    void leave();
+
     NetworkStats stats() const;
 
   private:

@@ -97,6 +97,11 @@ std::vector<std::shared_ptr<HostedRoom>> RoomList::rooms() const {
     return rooms_;
 }
 
+bool RoomList::empty() const {
+    const std::lock_guard lock(mutex_);
+    return rooms_.empty() && being_made_ == 0;
+}
+
 bool RoomList::draining() const {
     const std::lock_guard lock(mutex_);
     return drain_ends_unix_ms_.has_value();
@@ -175,14 +180,13 @@ Result<MintedToken> RoomList::mint(const std::string& id, const TokenWish& wish)
 Result<Ok> RoomList::kick(const std::string& id, std::uint64_t client_id, const std::string& reason) {
     const std::shared_ptr<HostedRoom> found = room(id);
     if (!found) return no_such_room(id);
-    found->host().ask([client_id, reason](Room& room) { room.kick(client_id, reason); });
-    return Ok{};
+    return found->host().ask([client_id, reason](Room& room) { room.kick(client_id, reason); });
 }
 
 std::vector<RecordingView> RoomList::recordings() const {
     std::vector<RecordingView> views;
     std::vector<std::string> open;
-    for (const auto& room : rooms()) open.push_back(room->view().run_id);
+    for (const auto& room : rooms()) open.push_back(room->view().replay);
     for_each_recording(settings_.recordings, [&](const auto& entry, const protocol::replay::FileHeader& header) {
         RecordingView& view = views.emplace_back();
         view.run_id = to_hex(header.run);
@@ -195,7 +199,7 @@ std::vector<RecordingView> RoomList::recordings() const {
         const auto age = std::filesystem::file_time_type::clock::now() - entry.last_write_time(ignored);
         view.modified_unix_ms = unix_ms() - static_cast<std::uint64_t>(std::max<std::int64_t>(
                                                 0, std::chrono::duration_cast<std::chrono::milliseconds>(age).count()));
-        view.open = std::find(open.begin(), open.end(), view.run_id) != open.end();
+        view.open = std::find(open.begin(), open.end(), view.name) != open.end();
         return true;
     });
     std::sort(views.begin(), views.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

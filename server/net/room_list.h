@@ -33,6 +33,7 @@ class RoomList final : public Rooms {
     void add(std::shared_ptr<HostedRoom> room);
     void remove(const HostedRoom& room);  // has ended
     std::vector<std::shared_ptr<HostedRoom>> rooms() const;
+    bool empty() const;  // and none is being made
     bool draining() const;
     std::uint64_t drain_ends_unix_ms() const;  // draining: at the latest
 

@@ -38,6 +38,16 @@ namespace {
 constexpr std::uint32_t kClosers = 4;                       // threads in which rooms end: each waits for its disk
 constexpr auto kLookEvery = std::chrono::milliseconds(20);  // while the server ends
 
+std::string what_was_thrown() {
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        return error.what();
+    } catch (...) {
+        return "something that is no std::exception";
+    }
+}
+
 // Steps a room. What its director throws ends this room alone.
 class RoomTurns final : public Turns {
   public:
@@ -45,12 +55,15 @@ class RoomTurns final : public Turns {
     protocol::TimeNs next_deadline() const override { return room->host().next_deadline(); }
     bool turn() override {
         try {
-            return room->host().turn(1);
-        } catch (const std::exception& error) {
-            spdlog::error("room {}: its director threw: {}", room->id(), error.what());
+            if (room->host().turn(1)) return true;
+            room->host().say_goodbye();
+        } catch (...) {
+            spdlog::error("room {}: its director threw: {}", room->id(), what_was_thrown());
+            room->room().set_director(nullptr);
             room->request_stop("the game's program has failed");
-            return false;
+            room->host().say_goodbye();
         }
+        return false;
     }
 
     const std::shared_ptr<HostedRoom> room;
@@ -124,6 +137,7 @@ struct RoomsServer::State {
     explicit State(const RoomsServerConfig& configuration, const DirectorFactory& factory)
         : config(configuration), make_director(factory), shelf(config.scenes, config.process.max_bodies) {}
     ~State() {
+        if (network) network->drop_calls();
         operators.stop();
         threads.reset();
         {
@@ -178,6 +192,8 @@ struct RoomsServer::State {
         if (is_room_name(header.room)) wish.name = header.room;
         for (const protocol::replay::KeyValue& pair : header.about) {
             if (pair.key == "room.allow_mirror") wish.allow_mirror = pair.value == "on" && config.process.serve_scene;
+            if (pair.key == "room.end_when_empty_s")
+                wish.end_when_empty_s = std::clamp(std::strtod(pair.value.c_str(), nullptr), 0.0, kMaxEndWhenEmpty_s);
             if (pair.key == "room.max_clients")
                 wish.max_clients = static_cast<std::uint32_t>(
                     std::clamp(std::strtoul(pair.value.c_str(), nullptr, 10), 1ul, 1ul * config.process.max_clients));
@@ -257,6 +273,14 @@ struct RoomsServer::State {
         network->remove_file(path);
     }
 
+    Result<Ok> finish(HostedRoom& room) {
+        try {
+            return room.host().finish();
+        } catch (...) {
+            return Error{ErrorCode::io, room.replay(), what_was_thrown()};
+        }
+    }
+
     void close_rooms() {
         for (;;) {
             std::shared_ptr<HostedRoom> room;
@@ -267,7 +291,7 @@ struct RoomsServer::State {
                 room = std::move(closing.front());
                 closing.pop_front();
             }
-            const Result<Ok> closed = room->host().finish();
+            const Result<Ok> closed = finish(*room);
             if (!closed)
                 spdlog::error("room {}: its recording is not complete: {}", room->id(), closed.error().to_string());
             if (config.process.serve_scene) withdraw_scene(room->scene_path());
@@ -301,7 +325,7 @@ struct RoomsServer::State {
 
     // Waits until their recordings are closed.
     void end_rooms(const std::string& reason) {
-        while (!list->rooms().empty()) {
+        while (!list->empty()) {
             stop_all(reason);
             std::this_thread::sleep_for(kLookEvery);
         }
@@ -408,7 +432,7 @@ Result<std::unique_ptr<RoomsServer>> RoomsServer::create(const RoomsServerConfig
     Result<std::unique_ptr<NetworkThread>> network = NetworkThread::start(*bind_address(process));
     if (!network) return coded(ErrorCode::io, network.error());
     s.network = std::move(network).value();
-    if (const Result<Ok> asked = ask_fleet(s.config.process); !asked) return asked.error();
+    if (const Result<Ok> asked = ask_fleet(s.config.process, *s.network); !asked) return asked.error();
     s.addresses = token_addresses(process, s.network->local_address());
     RoomListSettings list;
     list.recordings = process.record;
@@ -483,7 +507,7 @@ Result<RoomsServerEnd> RoomsServer::run() {
         }
         if (reason && !s.list->draining()) s.list->drain_all(0.0, *reason);
         if (reason) s.stop_all(*reason);
-        if (stopping && s.list->rooms().empty()) break;
+        if (stopping && s.list->empty()) break;
         const Clock::time_point now = Clock::now();
         if (status_every > Clock::duration::zero() && now - last >= status_every) {
             s.print_status(before, std::chrono::duration<double>(now - last).count());

@@ -29,7 +29,8 @@ Result<protocol::SharedScene> SceneShelf::take(const std::string& name, std::opt
     const auto changed = fs::last_write_time(path, error);
     const std::uintmax_t bytes = error ? 0 : fs::file_size(path, error);
     if (error || !fs::is_regular_file(path, error))
-        return Error{ErrorCode::not_found, "scene", "there is no scene \"" + name + "\" in the folder of scenes"};
+        return Error{ErrorCode::not_found, "scene",
+                     "there is no scene \"" + name + "\" in the folder of scenes, " + folder_};
     const std::lock_guard lock(mutex_);
     const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
         return entry.path == path && entry.tick_rate_hz == tick_rate_hz;

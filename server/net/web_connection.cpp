@@ -263,6 +263,12 @@ void WebConnection::keep_time(TimeNs now) {
     if (stalled || slow || (late && now >= since_ + limits.close_time)) drop();
 }
 
+void WebConnection::end_room(const StreamExchange& exchange) {
+    if (exchange_.get() != &exchange || stage_ != Stage::stream || web_socket_->close_sent()) return;
+    close(protocol::kStreamDenied, "the room has ended");
+    flush();
+}
+
 void WebConnection::end() {
     if (ending_) return;
     ending_ = true;

@@ -35,9 +35,10 @@ class WebConnection : public std::enable_shared_from_this<WebConnection> {
     void send(protocol::Bytes message);  // of a WebSocket; flush() follows
     void close(std::uint16_t code, std::string_view text);
     void flush();
-    void read_on();                        // after the room has caught up
-    void keep_time(protocol::TimeNs now);  // ends what has outlived its limits
-    void end();                            // within WebLimits::close_time
+    void read_on();                                 // after the room has caught up
+    void keep_time(protocol::TimeNs now);           // ends what has outlived its limits
+    void end_room(const StreamExchange& exchange);  // if it is its own
+    void end();                                     // within WebLimits::close_time
     bool gone() const { return stage_ == Stage::gone; }
     bool stranger() const { return stranger_; }  // without an accepted token
     const protocol::Address& peer() const { return peer_; }

@@ -137,6 +137,12 @@ void WebServer::start() { state_->accept_next(); }
 
 WebFiles& WebServer::files() { return state_->shared.config.files; }
 
+void WebServer::mint_no_more() { state_->shared.config.mint = nullptr; }
+
+void WebServer::end_room(const StreamExchange& exchange) {
+    for (auto& entry : state_->connections) entry.second->end_room(exchange);
+}
+
 void WebServer::send_orders(StreamExchange& exchange) {
     State& s = *state_;
     exchange.take_orders(s.orders);

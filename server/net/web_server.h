@@ -64,6 +64,8 @@ class WebServer {
     void send_orders(StreamExchange& exchange);
     void read_on();  // from connections that were ahead of their room
     WebFiles& files();
+    void mint_no_more();
+    void end_room(const StreamExchange& exchange);  // ends its connections that are not being closed
     void stop();  // no new connection; those that are there end within WebLimits::close_time
     std::size_t connections() const;
 

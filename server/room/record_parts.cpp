@@ -114,8 +114,11 @@ void RecordParts::begin_part(const KeyframeItem& keyframe, TimeNs now) {
     part_began_ = now;
     part_start_ = keyframe.tick;
     lost_ += keyframe.tick - before;
-    news_.push_back(
-        {.kind = RecordingNews::Kind::went_on, .path = path_, .first_lost = before + 1, .last_lost = keyframe.tick});
+    news_.push_back({.kind = RecordingNews::Kind::went_on,
+                     .path = path_,
+                     .run = recorder_->as_parent().run,
+                     .first_lost = before + 1,
+                     .last_lost = keyframe.tick});
     note_counters();
 }
 

@@ -65,6 +65,7 @@ struct RecordingNews {
     Kind kind = Kind::failed;
     Error error{};
     std::string path{};
+    protocol::replay::RunId run{};                // of the file at `path`
     std::uint64_t first_lost = 0, last_lost = 0;  // none are lost: last_lost is less
 };
 

@@ -222,6 +222,10 @@ class Room {
     // recording, for which it waits up to kCloseWithin. An error: some of the recording is lost, here or earlier.
     // Afterwards only stats() may be called.
     Result<Ok> stop(protocol::TimeNs now, std::string_view reason = {});
+    // The same in two steps: what is sent is in the sink after the first one, and only the second one waits for the
+    // disk.
+    void say_goodbye(protocol::TimeNs now, std::string_view reason = {});
+    Result<Ok> close_recording();
 
     // The error that halted the world, if any. The recording then holds all ticks before, and only stop() is left to
     // do.

@@ -130,6 +130,11 @@ void Room::flush(Client& client, TimeNs now) {
 }
 
 Result<Ok> Room::stop(TimeNs now, std::string_view reason) {
+    say_goodbye(now, reason);
+    return close_recording();
+}
+
+void Room::say_goodbye(TimeNs now, std::string_view reason) {
     for (auto& client : clients_) {
         if (!client) continue;
         client->session.send_board(board_, world_->tick());
@@ -143,6 +148,9 @@ Result<Ok> Room::stop(TimeNs now, std::string_view reason) {
     for (std::uint16_t slot = 0; slot < seats_.size(); ++slot) {
         if (seats_[slot].state == Seat::State::held) free_seat(slot, LeaveReason::stopped);
     }
+}
+
+Result<Ok> Room::close_recording() {
     if (!recorder_) return Ok{};
     const Result<Ok> closed = recorder_->close();
     tell_recording_news();

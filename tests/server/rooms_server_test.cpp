@@ -59,9 +59,14 @@ class Game final : public server::Director {
     Game(const RoomInfo& room, Seen& seen) : name_(room.room), request_stop_(room.request_stop), seen_(seen) {}
     void on_tick(const sim::World& world, std::vector<sim::Command>&) override {
         if (name_ == "throws" && world.tick() == 20) throw std::runtime_error("a bug of the game");
+        if (name_ == "worse" && world.tick() == 20) throw 7;
         if (name_ == "short" && world.tick() == 20) request_stop_("it is over");
         const std::lock_guard lock(seen_.mutex);
         seen_.ticks[name_] = world.tick();
+    }
+
+    void left(std::uint16_t, server::LeaveReason) override {
+        if (name_ == "worse") throw 8;
     }
 
   private:
@@ -97,9 +102,12 @@ TEST_CASE("rooms come, run at once, each with its director, and end alone; every
     const test::TempFolder folder;
     Seen seen;
     RoomsServerConfig config = small(folder.path());
-    config.rooms = {wish("one"), wish("short"), wish("throws")};
-    config.max_rooms = 4;
-    auto made = RoomsServer::create(config, [&](const RoomInfo& room) { return std::make_unique<Game>(room, seen); });
+    config.rooms = {wish("one"), wish("short"), wish("throws"), wish("worse")};
+    config.max_rooms = 5;
+    auto made = RoomsServer::create(config, [&](const RoomInfo& room) {
+        if (room.room == "bad_game") throw std::runtime_error("no such game");
+        return std::make_unique<Game>(room, seen);
+    });
     REQUIRE(made);
     RoomsServer& server = **made;
     CHECK(server.address().port != 0);
@@ -110,6 +118,7 @@ TEST_CASE("rooms come, run at once, each with its director, and end alone; every
         if (ended) end = *ended;
     });
     CHECK(until([&] { return seen.of("one") > 60; }));
+    for (int i = 0; i < 10; ++i) CHECK_FALSE(server.create_room(wish("bad_game")).ok());  // none takes a place for good
     CHECK(until([&] { return server.create_room(wish("late")).ok(); }));
     // The places of the rooms that have ended are free again.
     CHECK(until([&] { return server.create_room(wish("later", 60.0f)).ok(); }));
@@ -120,12 +129,12 @@ TEST_CASE("rooms come, run at once, each with its director, and end alone; every
     server.request_stop("the evening is over");
     runs.join();
     REQUIRE(end);
-    CHECK(end->rooms == 5);
+    CHECK(end->rooms == 6);
     CHECK(end->failed_rooms == 0);
     const auto again = server.run();
     CHECK_FALSE(again);
     made = Error{};
-    CHECK(verified(folder.path()) == 5);
+    CHECK(verified(folder.path()) == 6);
 }
 
 TEST_CASE("a room that nobody wants is refused by the field of its wish") {
