@@ -5,6 +5,7 @@ import asyncio
 import base64
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -28,13 +29,17 @@ WAIT_S = 20  # far more than anything here takes
 class Rooms:
     """`orrery serve --rooms`; `with` ends it whatever happens."""
 
-    def __init__(self, programs, folder, *options):
+    def __init__(self, programs, folder, *options, file_size_limit=None):
+        def limit_file_size():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size_limit, file_size_limit))
+
         self.record = os.path.join(folder, "rec")
         self.log_path = os.path.join(folder, "log")
         self.log = open(self.log_path, "a")
         self.process = subprocess.Popen(
             [programs.orrery, "serve", "--rooms", "--scenes", os.path.dirname(programs.yard), "--port", "0", "--record",
-             self.record, *options], stdout=subprocess.PIPE, stderr=self.log, text=True)
+             self.record, *options], stdout=subprocess.PIPE, stderr=self.log, text=True,
+            preexec_fn=limit_file_size if file_size_limit else None)
         self.lines = [self.process.stdout.readline().rstrip("\n")]
         check(self.lines[0].startswith("listening "), "the first line is: " + self.lines[0] + self.log_text())
         self.facts = values(self.lines[0])
@@ -234,5 +239,6 @@ def wrong_settings_are_told(programs, folder):
         check(result.returncode in (2, 64) and words in result.stderr, f"{options}: {result.returncode}: {result.stderr}")
 
 
-main([players_reach_their_own_room_alone, a_drain_lets_players_end_and_refuses_newcomers,
-      a_drain_ends_in_time_and_a_second_signal_at_once, rooms_of_a_killed_process_go_on, wrong_settings_are_told])
+if __name__ == "__main__":
+    main([players_reach_their_own_room_alone, a_drain_lets_players_end_and_refuses_newcomers,
+          a_drain_ends_in_time_and_a_second_signal_at_once, rooms_of_a_killed_process_go_on, wrong_settings_are_told])
