@@ -31,7 +31,7 @@ WebConfig config(bool loopback) {
     made.no_tokens = "none";
     made.directors = loopback;
     if (loopback)
-        made.mint = [](protocol::TokenRole) {
+        made.mint = [](protocol::TokenRole, const std::string&) {
             return Result<protocol::PublicTokenBytes>(protocol::PublicTokenBytes{});
         };
     return made;
