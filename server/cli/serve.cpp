@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "orrery/rooms_server.hpp"
@@ -257,8 +258,10 @@ int serve_command(const std::vector<std::string>& arguments) {
                         : texts.replay_ids == "off" ? IdForm::none
                                                     : IdForm::hashed;
     if (rooms.scenes.empty()) rooms.scenes = shipped_scenes();
-    if (const std::string missing = missing_scene(config, rooms); !missing.empty())
-        return complain("serve: " + missing + " (see orrery serve --help)", kExitUsage);
+    if (const std::string missing = missing_scene(config, rooms); !missing.empty()) {
+        std::fprintf(stderr, "orrery serve: %s (see orrery serve --help)\n", missing.c_str());
+        return kExitUsage;
+    }
     if (!rooms.wanted) {
         config.threads = texts.threads.value_or(1);
         return serve(config);
