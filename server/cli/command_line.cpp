@@ -8,7 +8,26 @@
 #include <fstream>
 #include <iostream>
 
+#include "server/base/near_name.h"
+
 namespace orrery::server {
+
+namespace {
+
+// "; did you mean --port", of the first argument that is no option and near to one; else empty.
+std::string meant_option(const CLI::App& app) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& argument : app.remaining()) {
+        if (!argument.starts_with("--")) continue;
+        const std::string near = nearest_name(argument.substr(0, argument.find('=')), known);
+        if (!near.empty()) return "; did you mean " + near;
+    }
+    return {};
+}
+
+}  // namespace
 
 const char* exit_code_help() {
     return "Exit codes: 0 success; 1 a check failed; 2 the input is unreadable, corrupt or of another engine "
@@ -25,7 +44,9 @@ std::optional<int> parse_arguments(CLI::App& app, const std::vector<std::string>
         app.exit(help, std::cout, std::cerr);
         return kExitGood;
     } catch (const CLI::ParseError& error) {
-        std::fprintf(stderr, "%s: %s (see %s --help)\n", app.get_name().c_str(), error.what(), app.get_name().c_str());
+        const bool unknown = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+        std::fprintf(stderr, "%s: %s%s (see %s --help)\n", app.get_name().c_str(), error.what(),
+                     unknown ? meant_option(app).c_str() : "", app.get_name().c_str());
         return kExitUsage;
     }
     return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "orrery/rooms_server.hpp"
@@ -84,6 +85,17 @@ void describe_rooms(CLI::App& app, ManyRooms& rooms) {
         ->check(whole_number(1, kMaxRooms))
         ->capture_default_str()
         ->needs(wanted);
+}
+
+// What is missing for a room, or too much for many; empty: nothing.
+std::string missing_scene(const GameServerConfig& config, const ManyRooms& rooms) {
+    if (!rooms.wanted)
+        return config.scene.empty() && config.resume.empty() ? "name a scene file, --resume FILE or --rooms" : "";
+    if (!config.scene.empty())
+        return "SCENE " + config.scene + " is for a server of one room: leave SCENE out; use --room NAME=SCENE";
+    return rooms.scenes.empty()
+               ? "--rooms needs a folder of scenes: name it by --scenes, for example --scenes deploy/scenes"
+               : "";
 }
 
 void describe_operators(CLI::App& app, GameServerConfig& config) {
@@ -245,13 +257,18 @@ int serve_command(const std::vector<std::string>& arguments) {
     config.replay_ids = texts.replay_ids == "on"    ? IdForm::plain
                         : texts.replay_ids == "off" ? IdForm::none
                                                     : IdForm::hashed;
+    if (rooms.scenes.empty()) rooms.scenes = shipped_scenes();
+    if (const std::string missing = missing_scene(config, rooms); !missing.empty()) {
+        std::fprintf(stderr, "orrery serve: %s (see orrery serve --help)\n", missing.c_str());
+        return kExitUsage;
+    }
     if (!rooms.wanted) {
         config.threads = texts.threads.value_or(1);
         return serve(config);
     }
     RoomsServerConfig many;
     many.process = std::move(config);
-    many.scenes = rooms.scenes.empty() ? shipped_scenes() : rooms.scenes;
+    many.scenes = std::move(rooms.scenes);
     many.max_rooms = rooms.max_rooms;
     many.threads = texts.threads.value_or(0);
     many.resume_rooms = rooms.resume;

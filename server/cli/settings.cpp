@@ -94,6 +94,12 @@ std::string toml_value(SettingType type, const std::string& text) {
     return type == SettingType::boolean ? text : toml_text(text);
 }
 
+bool is_default(const CLI::Option* option, const std::vector<std::string>& texts) {
+    const std::string wanted = option->get_default_str();
+    if (repeats(option) || wanted.empty()) return false;
+    return toml_value(type_of(option), texts.back()) == toml_value(type_of(option), wanted);
+}
+
 std::string one_line(std::string text) {  // for a comment
     for (char& c : text)
         if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
@@ -252,18 +258,21 @@ Result<Ok> Settings::take_file(const SettingsFile& file) {
     return use(many, Value{{"true"}, file.room_places.front(), kFileLayer}, file.room_places.front());
 }
 
-// CLI11 would say it without the place.
-Result<Ok> Settings::check_needs() const {
+// CLI11 would say it without the place. What is as by default asks for nothing: --print-config writes it, too.
+Result<Ok> Settings::check_needs() {
     for (const CLI::Option* option : options()) {
         const auto found = used_.find(key_of(long_name(option)));
         if (found == used_.end() || found->second.layer == kFlagLayer || found->second.texts.front() == "false")
             continue;
         for (const CLI::Option* needed : option->get_needs()) {
             const auto other = used_.find(key_of(long_name(needed)));
-            if (other == used_.end() || (is_flag(needed) && other->second.texts.front() == "false"))
+            if (other != used_.end() && !(is_flag(needed) && other->second.texts.front() == "false")) continue;
+            if (!is_default(option, found->second.texts))
                 return Error{
                     ErrorCode::invalid_argument, found->second.source,
                     found->first + " has no effect without " + key_of(long_name(needed)) + ": set both or neither"};
+            used_.erase(found);
+            break;
         }
     }
     return Ok{};

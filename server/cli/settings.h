@@ -65,7 +65,7 @@ class Settings {
     Result<Ok> take_environment();
     Result<Ok> take_file(const SettingsFile& file);
     Result<Ok> use(CLI::Option* option, Value value, const std::string& place);
-    Result<Ok> check_needs() const;
+    Result<Ok> check_needs();
     void warn_of_environment() const;
     std::vector<std::string> all_arguments(const std::vector<std::string>& arguments) const;
     void print() const;

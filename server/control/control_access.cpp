@@ -72,8 +72,8 @@ std::optional<Problem> ControlAccess::check_place(const httplib::Request& reques
     }
     if (!knows_host(host))
         return refused("host-refused",
-                       "The field Host names no host of this server; use localhost or its address, or name the host "
-                       "where the server is started.");
+                       "The field Host names no host of this server; use localhost or its address, or start the "
+                       "server with --control-host NAME.");
     if (!request.has_header("Origin")) return std::nullopt;
     const std::string origin = in_lower_case(once(request, "Origin"));
     if (origin != "http://" + host && origin != "https://" + host)

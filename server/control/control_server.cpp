@@ -143,13 +143,12 @@ struct ControlServer::Parts final : HttpHandler {
         const bool reads = request.method == "GET" || request.method == "HEAD";
         if (request.path == "/") {
             if (reads) return show_page(answer);
-            answer.set_header("Allow", std::string(kPageMethods));
-            return problem_of_status(405);
+            return not_allowed(std::string(kPageMethods), answer);
         }
         const Target target = target_of(request);
         if (!target.route) {
-            if (!target.methods.empty()) answer.set_header("Allow", target.methods);
-            return problem_of_status(target.methods.empty() ? 404 : 405);
+            if (target.methods.empty()) return problem_of_status(404);
+            return not_allowed(target.methods, answer);
         }
         const auto holder = access.holder_of(request, now_ns());
         if (const auto* const problem = std::get_if<Problem>(&holder)) return *problem;
@@ -160,6 +159,14 @@ struct ControlServer::Parts final : HttpHandler {
         if (std::optional<Problem> problem = check_body(request)) return problem;
         answered = false;
         return std::nullopt;
+    }
+
+    // `methods`: those of the path, with commas between.
+    static Problem not_allowed(const std::string& methods, httplib::Response& answer) {
+        answer.set_header("Allow", methods);
+        Problem problem = problem_of_status(405);
+        problem.detail = "This path allows " + methods + ".";
+        return problem;
     }
 
     static std::optional<Problem> check_level(const Route& route, const ControlKeys::Holder& holder) {

@@ -117,6 +117,13 @@ def once(_, folder):
         check(full.returncode == 1 and "no server has a free room" in full.stderr, full.stderr)
 
 
+def what_is_missing_is_told(_, folder):
+    for changed, words in (({"KUBERNETES_ACCOUNT": folder + "/none"}, "KUBERNETES_ACCOUNT"), ({"CONTROL_KEY": ""}, "CONTROL_KEY")):
+        environment = dict(os.environ, CONTROL_KEY=KEY, KUBERNETES_ACCOUNT=folder) | changed
+        run = subprocess.run([sys.executable, DIRECTOR, "yard"], env=environment, capture_output=True, text=True, timeout=60)
+        check(run.returncode == 64 and words in run.stderr and "Traceback" not in run.stderr, f"{changed}: {run.stderr}")
+
+
 def players_share_rooms(_, folder):
     world = World(folder)
     with Answers(world.cluster) as cluster, Answers(world.control) as control:
@@ -143,4 +150,4 @@ def players_share_rooms(_, folder):
 
 
 if __name__ == "__main__":
-    main([once, players_share_rooms])
+    main([once, players_share_rooms, what_is_missing_is_told])

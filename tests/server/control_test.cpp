@@ -381,6 +381,7 @@ TEST_CASE("paths take ids, and a method that a path lacks is named") {
     CHECK(has(api.send("DELETE /v1/rooms HTTP/1.1\r\nHost: localhost\r\n\r\n"), "\r\nAllow: GET, HEAD, POST\r\n"));
     CHECK(has(api.send("PUT / HTTP/1.1\r\nHost: localhost\r\n\r\n"), "\r\nAllow: GET, HEAD\r\n"));
     CHECK(has(api.get("/v1/drain"), "\r\nAllow: POST\r\n"));
+    CHECK(has(api.get("/v1/drain"), "This path allows POST."));
     CHECK(status_of(api.send("OPTIONS /v1/rooms HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n\r\n")) ==
           405);
     CHECK(status_of(api.send("BREW / HTTP/1.1\r\nHost: localhost\r\n\r\n")) == 400);

@@ -50,6 +50,18 @@ std::string line_of(const std::string& text, const std::string& key) {
     return text.substr(at + 1, text.find('\n', at + 1) - at - 1);
 }
 
+// What is printed, without sources.
+std::string values_of(const std::string& text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = text.find('\n', at);
+        const std::string line = text.substr(at, end - at);
+        out += line.substr(0, line.rfind("  # ")) + '\n';
+        at = end + 1;
+    }
+    return out;
+}
+
 std::string error_of(const std::string& text) {
     const auto file = parse_settings_file(text, "a.toml");
     return file ? "" : file.error().to_string();
@@ -78,16 +90,6 @@ TEST_CASE("what is printed as settings is a file with the same settings") {
         "scene = \"a \\\"b\\\\\\u007f.json\"\npublic = [\"1.2.3.4:5\", \"[::1]:9\"]\ntick_rate = 30.5\nevents = "
         "[\"hits\", \"joints\"]\n[[rooms]]\nname = \"a\"\nscene = \"yard\"\ntick_rate = 20\nmax_clients = 3\n"
         "allow_mirror = true\nrecord = false\nend_when_empty_s = 1.5\n[[rooms]]\nscene = \"rain.json\"\n");
-    const auto values = [](const std::string& text) {  // without sources
-        std::string out;
-        for (std::size_t at = 0; at < text.size();) {
-            const std::size_t end = text.find('\n', at);
-            const std::string line = text.substr(at, end - at);
-            out += line.substr(0, line.rfind("  # ")) + '\n';
-            at = end + 1;
-        }
-        return out;
-    };
     const Printed first = printed_settings({"--config", file.path, "--no-http", "--max-clients=0x10"});
     REQUIRE(first.code == server::kExitGood);
     CHECK(line_of(first.out, "max_clients") == "max_clients = 16  # flag");
@@ -95,8 +97,39 @@ TEST_CASE("what is printed as settings is a file with the same settings") {
     const File again(first.out, "b.toml");
     const Printed second = printed_settings({"--config", again.path});
     CHECK(second.code == server::kExitGood);
-    CHECK(values(second.out) == values(first.out));
+    CHECK(values_of(second.out) == values_of(first.out));
     CHECK(second.out.find("[[rooms]]  # " + again.path) != std::string::npos);
+}
+
+TEST_CASE("printed settings that have no effect, as they are by default, are read again") {
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"yard.json"}, {"--rooms"}, {"--rooms", "--max-rooms", "5"}}) {
+        CAPTURE(arguments.size());
+        const Printed first = printed_settings(arguments);
+        REQUIRE(first.code == server::kExitGood);
+        const File file(first.out);
+        const Printed second = printed_settings({"--config", file.path});
+        CHECK(second.err.empty());
+        CHECK(second.code == server::kExitGood);
+        const File again(second.out, "b.toml");
+        CHECK(values_of(second.out) == values_of(first.out));
+        CHECK(values_of(printed_settings({"--config", again.path}).out) == values_of(first.out));
+    }
+    const File hexadecimal("scene = \"a.json\"\nmax_rooms = 0x40\n");  // 64
+    CHECK(printed_settings({"--config", hexadecimal.path}).code == server::kExitGood);
+}
+
+TEST_CASE("what serve needs or does not take is told before it begins, and the option that was meant") {
+    const auto error_of_serve = [](const std::vector<std::string>& arguments) {
+        const Printed printed = test::printed_by([&] { return server::serve_command(arguments); });
+        CHECK(printed.code == server::kExitUsage);
+        return printed.err;
+    };
+    CHECK(error_of_serve({"--port", "0"}).find("name a scene file, --resume FILE or --rooms") != std::string::npos);
+    CHECK(error_of_serve({"--rooms", "--scenes", ".", "yard.json"}).find("use --room NAME=SCENE") != std::string::npos);
+    CHECK(error_of_serve({"--rooms"}).find("name it by --scenes") != std::string::npos);
+    CHECK(error_of_serve({"yard.json", "--prot=7"}).find("--prot=7; did you mean --port (") != std::string::npos);
+    CHECK(error_of_serve({"yard.json", "--wheelbarrow"}).find("did you mean") == std::string::npos);
 }
 
 TEST_CASE("settings that exclude each other: the higher layer has the say, within one layer it is an error") {

@@ -9,7 +9,8 @@ The answer is {"server", "address", "room", "client_id", "token"}: `address` is 
 needs nothing else) names it, too. Who may play is for the game to decide, before it asks.
 
     CONTROL_KEY          a key of level "operate" of the servers' --control-keys file
-    KUBERNETES_API       default: that of the cluster, with the pod's service account
+    KUBERNETES_API       default: that of the cluster
+    KUBERNETES_ACCOUNT   folder with token, namespace and ca.crt; default: that of the pod's service account
     ALLOCATION           file with the request, as JSON; default: that of allocation.yaml
     CONTROL_PORT         default 7790
 """
@@ -37,6 +38,10 @@ ALLOCATION = {
     "apiVersion": "allocation.agones.dev/v1", "kind": "GameServerAllocation", "metadata": {"generateName": "orrery-"},
     "spec": {"scheduling": "Packed", "priorities": [{"type": "Counter", "key": "rooms", "order": "Ascending"}],
              "selectors": [free_room("Allocated"), free_room("Ready")]}}
+
+
+class WrongSetting(Exception):
+    """What is missing in the environment."""
 
 
 class Refused(Exception):
@@ -69,8 +74,13 @@ class Cluster:
         self.api = os.environ.get("KUBERNETES_API", "https://kubernetes.default.svc")
         account = os.environ.get("KUBERNETES_ACCOUNT", ACCOUNT)
         self.account = account
-        self.namespace = read(account + "/namespace")
-        self.context = ssl.create_default_context(cafile=account + "/ca.crt") if self.api.startswith("https:") else None
+        try:
+            self.namespace = read(account + "/namespace")
+            self.context = ssl.create_default_context(cafile=account + "/ca.crt") if self.api.startswith("https:") else None
+            read(account + "/token")
+        except OSError as error:
+            raise WrongSetting(f"{account}: no service account ({error.strerror or error}): run in a pod that has one, or "
+                               "name a folder with token, namespace and ca.crt by KUBERNETES_ACCOUNT") from None
         self.wish = json.loads(read(os.environ["ALLOCATION"])) if "ALLOCATION" in os.environ else ALLOCATION
 
     def call(self, path, body=None):
@@ -91,8 +101,10 @@ class Cluster:
 
 class Director:
     def __init__(self):
+        self.key = os.environ.get("CONTROL_KEY", "")
+        if not self.key:
+            raise WrongSetting("CONTROL_KEY is not set: give it a key of level operate of the servers' control.keys")
         self.cluster = Cluster()
-        self.key = os.environ["CONTROL_KEY"]
         self.port = os.environ.get("CONTROL_PORT", "7790")
         self.rooms = {}  # of each scene, that into which its players go: (server, address, control, room)
         self.lock = threading.Lock()
@@ -173,3 +185,6 @@ if __name__ == "__main__":
     except Refused as refusal:
         print(f"director: {refusal}", file=sys.stderr)
         sys.exit(1)
+    except WrongSetting as wrong:
+        print(f"director: {wrong}", file=sys.stderr)
+        sys.exit(64)
