@@ -39,4 +39,13 @@ struct Address {
 // Family, address and port as text for a hash: equal if and only if the addresses are.
 std::array<std::uint8_t, 19> address_bytes(const Address& address);
 
+// For tables of addresses that nobody can choose at will: those that have shown a token.
+struct AddressHash {
+    std::size_t operator()(const Address& address) const {
+        std::uint64_t hash = 0xcbf29ce484222325u ^ address.port;
+        for (const std::uint8_t byte : address.bytes) hash = (hash ^ byte) * 0x100000001b3u;
+        return static_cast<std::size_t>(hash ^ (hash >> 29));
+    }
+};
+
 }  // namespace orrery::protocol

@@ -27,14 +27,6 @@ struct NetcodeServer::State {
         TokenBucket bucket;
     };
 
-    struct AddressHash {
-        std::size_t operator()(const Address& address) const {
-            std::uint64_t hash = 0xcbf29ce484222325u ^ address.port;
-            for (const std::uint8_t byte : address.bytes) hash = (hash ^ byte) * 0x100000001b3u;
-            return static_cast<std::size_t>(hash ^ (hash >> 29));
-        }
-    };
-
     State(const NetcodeServerConfig& configuration, RandomSource& random_source, DatagramSink& datagram_sink);
     ~State();
 

@@ -1,12 +1,12 @@
 #include "server/base/key_file.h"
 
 #include <fcntl.h>
+#include <sodium.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -27,13 +27,6 @@ namespace {
 
 constexpr const char* kMend = "; make one: (umask 077; head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \\n' > FILE)";
 
-int hex_digit(std::uint8_t c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 struct File {
     int descriptor = -1;
     ~File() {
@@ -43,33 +36,51 @@ struct File {
 
 }  // namespace
 
-Result<Key> read_key_file(const std::string& path) {
-    File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-    if (file.descriptor < 0) return Error{ErrorCode::io, path, std::string(std::strerror(errno)) + kMend};
+SecretText::~SecretText() { sodium_memzero(text.data(), text.size()); }
+
+Result<Ok> read_secret_file(const std::string& path, std::size_t most, SecretText& out) {
+    const File file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    const auto failed = [&] { return Error{ErrorCode::io, path, std::strerror(errno)}; };
+    if (file.descriptor < 0) return failed();
     struct stat status {};
-    if (::fstat(file.descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-        return Error{ErrorCode::io, path, std::string("is not a regular file") + kMend};
-    }
-    if ((status.st_mode & 0077) != 0) {
+    if (::fstat(file.descriptor, &status) != 0) return failed();
+    if (!S_ISREG(status.st_mode)) return Error{ErrorCode::io, path, "is not a regular file"};
+    if ((status.st_mode & 0077) != 0)
         return Error{ErrorCode::invalid_argument, path, "other users may read this key; run chmod 600 on the file"};
+    out.text.resize(most + 1);
+    std::size_t size = 0;
+    while (size < out.text.size()) {
+        const ssize_t now = ::read(file.descriptor, out.text.data() + size, out.text.size() - size);
+        if (now < 0 && errno == EINTR) continue;
+        if (now < 0) return failed();
+        if (now == 0) break;
+        size += static_cast<std::size_t>(now);
     }
-    std::array<std::uint8_t, 2 * protocol::kKeyBytes + 2> text;  // the digits, and a line end of one or two bytes
-    ssize_t size = ::read(file.descriptor, text.data(), text.size());
-    while (size > 0 &&
-           (text[static_cast<std::size_t>(size) - 1] == '\n' || text[static_cast<std::size_t>(size) - 1] == '\r'))
-        --size;
+    if (size > most) return Error{ErrorCode::limit_reached, path, "has more than " + std::to_string(most) + " bytes"};
+    out.text.resize(size);
+    return Ok{};
+}
+
+Result<Key> read_key_file(const std::string& path) {
+    SecretText secret;
+    // The digits, and a line end of one or two bytes.
+    Result<Ok> good = read_secret_file(path, 2 * protocol::kKeyBytes + 2, secret);
+    if (!good && good.error().code == ErrorCode::io) return Error{ErrorCode::io, path, good.error().message + kMend};
+    if (!good && good.error().code == ErrorCode::invalid_argument) return good.error();
+    std::string_view text = secret.text;
+    while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
     Key key{};
-    bool good = size == 2 * static_cast<ssize_t>(protocol::kKeyBytes);
-    for (std::size_t i = 0; good && i < key.size(); ++i) {
-        const int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-        good = high >= 0 && low >= 0;
-        key[i] = static_cast<std::uint8_t>((high << 4) | (low & 15));
-    }
-    protocol::wipe(text);
-    if (!good)
+    if (!good || !key_of_digits(text, key))
         return Error{ErrorCode::parse, path,
                      std::string("is not a key, which has 64 hex digits and nothing else") + kMend};
     return key;
+}
+
+bool key_of_digits(std::string_view digits, Key& key) {
+    std::size_t bytes = 0;
+    return digits.size() == 2 * key.size() &&
+           sodium_hex2bin(key.data(), key.size(), digits.data(), digits.size(), nullptr, &bytes, nullptr) == 0 &&
+           bytes == key.size();
 }
 
 Result<Ok> write_secret_file(const std::string& path, protocol::Bytes bytes) {

@@ -10,8 +10,6 @@
 #include <fstream>
 #include <functional>
 
-#include "protocol/netcode/netcode_server.h"
-#include "protocol/scene/scene.h"
 #include "server/base/near_name.h"
 #include "server/cli/settings.h"
 
@@ -67,63 +65,49 @@ std::vector<std::pair<const toml::key*, const toml::node*>> in_order(const toml:
     return all;
 }
 
-bool is_room_name(std::string_view name) {
-    return !name.empty() && name.size() <= kMaxRoomNameBytes && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    });
-}
-
-// Each field of RoomWish takes a node, or says what it wants.
+// Each field of RoomWish takes a node of its type, or says which one it is.
 struct RoomField {
     const char* key;
-    std::string wants;
+    const char* field;  // of RoomWish
+    SettingType type;
     std::function<bool(RoomWish& wish, const toml::node& node)> take;
 };
 
-std::optional<double> number_in(const toml::node& node, double least, double most) {
-    const std::optional<double> value = node.is_number() ? node.value<double>() : std::nullopt;
-    return value && *value >= least && *value <= most ? value : std::nullopt;
+template <class T, class To>
+bool take_exact(const toml::node& node, To& to) {
+    const std::optional<T> value = node.value_exact<T>();
+    if (value) to = *value;
+    return value.has_value();
+}
+
+std::optional<double> number_in(const toml::node& node) {
+    return node.is_number() ? node.value<double>() : std::nullopt;
 }
 
 const std::vector<RoomField>& room_fields() {
-    using protocol::kMaxNetcodeClients;
-    using protocol::kMaxTickRate_hz;
     static const std::vector<RoomField> fields = {
-        {"name", "1 to " + std::to_string(kMaxRoomNameBytes) + " of the letters a-z A-Z 0-9 _ -",
+        {"name", "name", SettingType::text,
+         [](RoomWish& wish, const toml::node& node) { return take_exact<std::string>(node, wish.name); }},
+        {"scene", "scene", SettingType::text,
+         [](RoomWish& wish, const toml::node& node) { return take_exact<std::string>(node, wish.scene); }},
+        {"tick_rate", "tick_rate_hz", SettingType::number,
          [](RoomWish& wish, const toml::node& node) {
-             wish.name = node.value_exact<std::string>().value_or("");
-             return is_room_name(wish.name);
-         }},
-        {"scene", "the name of a scene in the folder of scenes, like \"yard\", and no path",
-         [](RoomWish& wish, const toml::node& node) {
-             wish.scene = node.value_exact<std::string>().value_or("");
-             return !wish.scene.empty() && wish.scene.find('/') == std::string::npos && wish.scene[0] != '.';
-         }},
-        {"tick_rate", "a number from 1 to " + digits_of(kMaxTickRate_hz) + ", Hz",
-         [](RoomWish& wish, const toml::node& node) {
-             if (const auto value = number_in(node, 1.0, kMaxTickRate_hz))
-                 wish.tick_rate_hz = static_cast<float>(*value);
+             if (const auto value = number_in(node)) wish.tick_rate_hz = static_cast<float>(*value);
              return wish.tick_rate_hz.has_value();
          }},
-        {"max_clients", "a whole number from 1 to " + std::to_string(kMaxNetcodeClients),
+        {"max_clients", "max_clients", SettingType::integer,
          [](RoomWish& wish, const toml::node& node) {
-             const auto value = number_in(node, 1.0, kMaxNetcodeClients);
-             if (node.is_integer() && value) wish.max_clients = static_cast<std::uint32_t>(*value);
+             if (const auto value = node.value_exact<std::int64_t>())  // what does not fit is outside the range, too
+                 wish.max_clients = *value > 0 && *value < UINT32_MAX ? static_cast<std::uint32_t>(*value) : 0;
              return wish.max_clients.has_value();
          }},
-        {"allow_mirror", "true or false",
+        {"allow_mirror", "allow_mirror", SettingType::boolean,
+         [](RoomWish& wish, const toml::node& node) { return take_exact<bool>(node, wish.allow_mirror); }},
+        {"record", "record", SettingType::boolean,
+         [](RoomWish& wish, const toml::node& node) { return take_exact<bool>(node, wish.record); }},
+        {"end_when_empty_s", "end_when_empty_s", SettingType::number,
          [](RoomWish& wish, const toml::node& node) {
-             wish.allow_mirror = node.value_exact<bool>();
-             return wish.allow_mirror.has_value();
-         }},
-        {"record", "true or false",
-         [](RoomWish& wish, const toml::node& node) {
-             wish.record = node.value_exact<bool>();
-             return wish.record.has_value();
-         }},
-        {"end_when_empty_s", "a number from 0 to " + digits_of(kMaxEndWhenEmpty_s) + ", s",
-         [](RoomWish& wish, const toml::node& node) {
-             const auto value = number_in(node, 0.0, kMaxEndWhenEmpty_s);
+             const auto value = number_in(node);
              wish.end_when_empty_s = value.value_or(0.0);
              return value.has_value();
          }},
@@ -142,11 +126,16 @@ Result<RoomWish> room_of(const toml::table& table, const Places& places) {
             return places.error(key->source(), unknown_key(key->str(), known, " in [[rooms]]"));
         }
         if (!field->take(wish, *node))
-            return places.error(node->source(), std::string(field->key) + " is " + field->wants);
+            return places.error(node->source(),
+                                std::string(field->key) + " is not " + std::string(name_of(field->type)));
     }
-    if (wish.scene.empty())
-        return places.error(table.source(), "a room without a scene: add scene = \"NAME\" of the folder of scenes");
-    return wish;
+    const Result<Ok> good = check(wish);
+    if (good) return wish;
+    for (const RoomField& field : room_fields()) {
+        const toml::node* const node = good.error().place == field.field ? table.get(field.key) : nullptr;
+        if (node) return places.error(node->source(), std::string(field.key) + " " + good.error().message);
+    }
+    return places.error(table.source(), "a room whose " + good.error().place + " " + good.error().message);
 }
 
 Result<Ok> take_rooms(const toml::node& node, const Places& places, SettingsFile& file) {

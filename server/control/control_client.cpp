@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 
+#include "server/control/control_keys.h"
 namespace orrery::server {
 
 struct ControlClient::State {
@@ -26,21 +25,16 @@ ControlClient::ControlClient(std::unique_ptr<State> state) : state_(std::move(st
 ControlClient::~ControlClient() = default;
 
 Result<std::unique_ptr<ControlClient>> ControlClient::open(const protocol::Address& server, const std::string& keys) {
-    std::ifstream file(keys);
-    if (!file) return Error{ErrorCode::not_found, keys, "cannot be read: name the file of keys that the server has"};
-    std::string digits;
-    for (std::string line; digits.empty() && std::getline(file, line);) {
-        std::istringstream words(line);
-        std::string name, level, key;
-        if (words >> name >> level >> key && (level == "operate" || level == "admin")) digits = key;
-    }
-    if (digits.empty()) return Error{ErrorCode::parse, keys, "has no key of the level operate or admin"};
+    const Result<ControlKeys> known = ControlKeys::read(keys);
+    if (!known) return known.error();
+    const std::optional<std::string> digits = known->first_of(ControlLevel::operate);
+    if (!digits) return Error{ErrorCode::invalid_argument, keys, "has no key of the level operate or admin"};
     const std::string text = server.to_string();
     std::string host = text.substr(0, text.rfind(':'));
     if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
     auto state = std::make_unique<State>(host, server.port);
     state->place = text;
-    state->client.set_bearer_token_auth(digits);
+    state->client.set_bearer_token_auth(*digits);
     const auto wait = static_cast<time_t>(kControlClientWait_s);
     state->client.set_connection_timeout(wait);
     state->client.set_read_timeout(wait);

@@ -15,7 +15,8 @@ inline constexpr double kControlClientWait_s = 5.0;  // for an answer
 
 class ControlClient {
   public:
-    // `keys` is a file of keys (control_keys.h), of which the first that may operate is used. Errors: not_found, parse.
+    // `keys` is a file of keys (control_keys.h), of which the first that may operate is used. Errors are those
+    // of ControlKeys::read, and invalid_argument: none may operate.
     static Result<std::unique_ptr<ControlClient>> open(const protocol::Address& server, const std::string& keys);
     ~ControlClient();
 

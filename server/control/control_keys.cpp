@@ -1,15 +1,11 @@
 #include "server/control/control_keys.h"
 
-#include <fcntl.h>
 #include <sodium.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "server/base/hex.h"
 #include "server/base/key_file.h"
 
 namespace orrery::server {
@@ -22,49 +18,6 @@ constexpr const char* kForm =
     "is not NAME LEVEL KEY, where LEVEL is read, operate or admin and KEY has 64 hex digits; make one: head -c 32 "
     "/dev/urandom | od -An -tx1 | tr -d ' \\n'";
 
-// A text that is overwritten at its end: it has keys.
-struct Secret {
-    std::string text;
-    Secret() = default;
-    Secret(const Secret&) = delete;
-    Secret& operator=(const Secret&) = delete;
-    ~Secret() { sodium_memzero(text.data(), text.size()); }
-};
-
-Result<Ok> read_secret(const std::string& path, Secret& out) {
-    struct File {
-        int descriptor;
-        ~File() {
-            if (descriptor >= 0) ::close(descriptor);
-        }
-    } file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-    const auto failed = [&](const char* call) {
-        return Error{ErrorCode::io, path, std::string(call) + ": " + std::strerror(errno)};
-    };
-    if (file.descriptor < 0) return failed("open");
-    struct stat status {};
-    if (::fstat(file.descriptor, &status) != 0) return failed("fstat");
-    if (!S_ISREG(status.st_mode)) return Error{ErrorCode::io, path, "is not a regular file; name a file of keys"};
-    if ((status.st_mode & 0077) != 0)
-        return Error{ErrorCode::invalid_argument, path, "other users may read these keys; run chmod 600 on the file"};
-    out.text.resize(kMaxControlKeysBytes + 1);
-    std::size_t size = 0;
-    while (size < out.text.size()) {
-        const ssize_t now = ::read(file.descriptor, out.text.data() + size, out.text.size() - size);
-        if (now < 0 && errno == EINTR) continue;
-        if (now < 0) return failed("read");
-        if (now == 0) break;
-        size += static_cast<std::size_t>(now);
-    }
-    if (size > kMaxControlKeysBytes)
-        return Error{
-            ErrorCode::limit_reached, path,
-            "is longer than " + std::to_string(kMaxControlKeysBytes) + " bytes (kMaxControlKeysBytes); remove keys"};
-    out.text.resize(size);
-    return Ok{};
-}
-
-// The words of a line without its comment; one more than belong there at most.
 std::vector<std::string_view> words_of(std::string_view line) {
     line = line.substr(0, line.find('#'));
     std::vector<std::string_view> words;
@@ -92,13 +45,6 @@ bool is_name(std::string_view word) {
            });
 }
 
-bool key_from(std::string_view digits, Key& key) {
-    std::size_t bytes = 0;
-    return digits.size() == 2 * key.size() &&
-           sodium_hex2bin(key.data(), key.size(), digits.data(), digits.size(), nullptr, &bytes, nullptr) == 0 &&
-           bytes == key.size();
-}
-
 }  // namespace
 
 std::string_view name_of(ControlLevel level) {
@@ -123,8 +69,8 @@ ControlKeys& ControlKeys::operator=(ControlKeys&& other) noexcept {
 }
 
 Result<ControlKeys> ControlKeys::read(const std::string& path) {
-    Secret secret;
-    if (const Result<Ok> good = read_secret(path, secret); !good) return good.error();
+    SecretText secret;
+    if (const Result<Ok> good = read_secret_file(path, kMaxControlKeysBytes, secret); !good) return good.error();
     std::string_view text = secret.text;
     ControlKeys keys;
     keys.keys_.reserve(kMaxControlKeys);  // no copy of a key is left behind
@@ -141,7 +87,7 @@ Result<ControlKeys> ControlKeys::read(const std::string& path) {
                          ErrorCode::limit_reached);
         Entry& entry = keys.keys_.emplace_back();
         const std::optional<ControlLevel> level = words.size() == 3 ? level_of(words[1]) : std::nullopt;
-        if (!level || !key_from(words[2], entry.key)) return wrong(kForm);
+        if (!level || !key_of_digits(words[2], entry.key)) return wrong(kForm);
         if (!is_name(words[0]))
             return wrong("has a name of other characters than a-z A-Z 0-9 _ . -, or of more than " +
                          std::to_string(kMaxControlKeyNameBytes) + " (kMaxControlKeyNameBytes); give the key another");
@@ -162,7 +108,7 @@ Result<ControlKeys> ControlKeys::make(const std::string& path, protocol::RandomS
     Entry& entry = keys.keys_.emplace_back();
     entry.holder = {"admin", ControlLevel::admin};
     random.fill(entry.key);
-    Secret secret;
+    SecretText secret;
     secret.text.reserve(128);
     secret.text = "admin admin ";
     std::array<char, 2 * protocol::kKeyBytes + 1> digits;
@@ -175,9 +121,15 @@ Result<ControlKeys> ControlKeys::make(const std::string& path, protocol::RandomS
     return keys;
 }
 
+std::optional<std::string> ControlKeys::first_of(ControlLevel least) const {
+    for (const Entry& entry : keys_)
+        if (entry.holder.level >= least) return to_hex(entry.key);
+    return std::nullopt;
+}
+
 std::optional<ControlKeys::Holder> ControlKeys::find(std::string_view digits) const {
     Key key{};
-    if (!key_from(digits, key)) return std::nullopt;
+    if (!key_of_digits(digits, key)) return std::nullopt;
     const Entry* found = nullptr;
     for (const Entry& entry : keys_)  // all of them, whichever it is
         if (sodium_memcmp(entry.key.data(), key.data(), key.size()) == 0) found = &entry;

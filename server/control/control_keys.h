@@ -40,6 +40,8 @@ class ControlKeys {
     };
     // Whose key the 64 hex digits are. It is compared with every key in constant time.
     std::optional<Holder> find(std::string_view digits) const;
+    // The digits of the first key that may do this, for a client. Empty: none may.
+    std::optional<std::string> first_of(ControlLevel least) const;
     std::size_t size() const { return keys_.size(); }
 
   private:

@@ -85,7 +85,7 @@ Answered drain_room(const Call& call) {
 }
 
 Answered stop_room(const Call& call) {
-    const Result<StopRequest> wish = read_stop_request(call.request.body);
+    const Result<StopRoomRequest> wish = read_stop_request(call.request.body);
     if (!wish) return problem_of(wish.error());
     const Result<Ok> done = call.rooms.stop(call.id, wish->reason);
     if (!done) return problem_of(done.error());

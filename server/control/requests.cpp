@@ -71,29 +71,16 @@ Result<RoomWish> read_create_request(std::string_view body) {
     const request::CreateRoom& in = **from;
     RoomWish wish;
     wish.name = text_of(in.name());
-    const auto of_name = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    };
-    if (wish.name.size() > kMaxRoomNameBytes || !std::ranges::all_of(wish.name, of_name))
-        return wrong("name", "is not at most " + std::to_string(kMaxRoomNameBytes) +
-                                 " characters of a-z A-Z 0-9 _ - (kMaxRoomNameBytes)");
     wish.scene = text_of(in.scene());
-    if (wish.scene.empty()) return wrong("scene", "is missing; give a name of those that GET /v1/version lists");
-    if (wish.scene.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos || wish.scene.front() == '.')
-        return wrong("scene", "is a path; give a name of those that GET /v1/version lists");
     const auto set = [](const auto& value, auto& to) {
         if (value) to = *value;
     };
     set(in.tick_rate_hz(), wish.tick_rate_hz);
-    if (wish.tick_rate_hz && (!std::isfinite(*wish.tick_rate_hz) || *wish.tick_rate_hz <= 0.0f))
-        return wrong("tick_rate_hz", "is not above 0; give ticks a second");
     set(in.max_clients(), wish.max_clients);
-    if (wish.max_clients == 0u) return wrong("max_clients", "is 0; give a number above 0");
     set(in.allow_mirror(), wish.allow_mirror);
     set(in.record(), wish.record);
     wish.end_when_empty_s = in.end_when_empty_s();
-    if (!within(wish.end_when_empty_s, kMaxEndWhenEmpty_s))
-        return wrong("end_when_empty_s", "is not 0 (never) to " + seconds(kMaxEndWhenEmpty_s));
+    if (const Result<Ok> good = check(wish); !good) return good.error();
     return wish;
 }
 
@@ -109,13 +96,13 @@ Result<DrainRequest> read_drain_request(std::string_view body) {
     return DrainRequest{*within_s, std::move(reason).value()};
 }
 
-Result<StopRequest> read_stop_request(std::string_view body) {
+Result<StopRoomRequest> read_stop_request(std::string_view body) {
     flatbuffers::Parser parser;
     const auto from = parsed<request::Stop>(parser, body, "Stop");
     if (!from) return from.error();
     Result<std::string> reason = reason_of((*from)->reason());
     if (!reason) return reason.error();
-    return StopRequest{std::move(reason).value()};
+    return StopRoomRequest{std::move(reason).value()};
 }
 
 Result<TokenWish> read_token_request(std::string_view body) {
@@ -142,11 +129,8 @@ Result<TokenWish> read_token_request(std::string_view body) {
         wish.user_data.resize(size);
     }
     if (const auto expires = in.expires_s()) wish.expires_s = *expires;
-    if (wish.expires_s < 1 || wish.expires_s > kMaxMintExpires_s)
-        return wrong("expires_s", "is not 1 to " + std::to_string(kMaxMintExpires_s) + " s (kMaxMintExpires_s)");
     if (const auto timeout = in.timeout_s()) wish.timeout_s = *timeout;
-    if (wish.timeout_s < 0 || wish.timeout_s > kMaxTokenTimeout_s)
-        return wrong("timeout_s", "is not 0 (never) to " + std::to_string(kMaxTokenTimeout_s) + " s");
+    if (const Result<Ok> good = check(wish); !good) return good.error();
     return wish;
 }
 

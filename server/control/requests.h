@@ -13,14 +13,13 @@
 namespace orrery::server {
 
 inline constexpr std::size_t kMaxControlBodyBytes = std::size_t{64} << 10;
-inline constexpr std::size_t kMaxReasonBytes = 200;        // of printable UTF-8, for clients and the log
-inline constexpr std::int32_t kMaxTokenTimeout_s = 3'600;  // of silence, in a token
+inline constexpr std::size_t kMaxReasonBytes = 200;  // of printable UTF-8, for clients and the log
 
 struct DrainRequest {
     double within_s = 0.0;
     std::string reason;
 };
-struct StopRequest {
+struct StopRoomRequest {
     std::string reason;
 };
 struct KickRequest {
@@ -30,7 +29,7 @@ struct KickRequest {
 
 Result<RoomWish> read_create_request(std::string_view body);
 Result<DrainRequest> read_drain_request(std::string_view body);
-Result<StopRequest> read_stop_request(std::string_view body);
+Result<StopRoomRequest> read_stop_request(std::string_view body);
 Result<TokenWish> read_token_request(std::string_view body);
 Result<KickRequest> read_kick_request(std::string_view body);
 

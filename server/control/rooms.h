@@ -19,6 +19,7 @@
 namespace orrery::server {
 
 inline constexpr std::uint32_t kMaxMintExpires_s = 86'400;  // of a token, s
+inline constexpr std::int32_t kMaxTokenTimeout_s = 3'600;   // of silence, in a token, s
 
 // open: clients may join. draining: no more join, and the room ends when its last client leaves or its time is over.
 // ending: it takes no more ticks, and its recording is being closed.
@@ -66,8 +67,10 @@ struct TokenWish {
     protocol::TokenRole role = protocol::TokenRole::player;
     std::vector<std::uint8_t> user_data;  // at most protocol::kRoleGameBytes
     std::uint32_t expires_s = 60;         // 1 to kMaxMintExpires_s
-    std::int32_t timeout_s = 15;          // of silence, after which the connection ends; 0: never
+    std::int32_t timeout_s = 15;  // of silence, after which the connection ends, to kMaxTokenTimeout_s; 0: never
 };
+// See check(const RoomWish&).
+Result<Ok> check(const TokenWish& wish);
 struct MintedToken {
     protocol::PublicTokenBytes bytes{};
     std::uint64_t client_id = 0, expires_unix_s = 0;

@@ -13,11 +13,13 @@
 #include "server/base/json_line.h"
 #include "server/base/key_file.h"
 #include "server/base/scene_file.h"
+#include "server/net/fact_line.h"
 #include "server/net/game_config.h"
 #include "server/net/hosted_room.h"
 #include "server/net/line_output.h"
 #include "server/net/operator_ports.h"
 #include "server/net/room_list.h"
+#include "server/net/serve_program.h"
 #include "server/net/web_setup.h"
 #include "server/room/resumption.h"
 #include "server/room/thread_pool.h"
@@ -40,20 +42,12 @@ std::string connect_command(const GameServerConfig& config, const Address& local
 void announce(const GameServerConfig& config, const protocol::SharedScene& scene, const Address* local,
               const std::optional<Address>& http, const OperatorPorts& operators, const std::string& replay,
               const std::string& token_path) {
-    const double tick_hz = scene.definition->def().tick_rate_hz;
-    if (config.json) {
-        JsonLine line;
-        if (local) line.text("udp", local->to_string());
-        if (http) line.text("http", http->to_string());
-        for (const auto& [name, address] : operators.addresses()) line.text(name, address.to_string());
-        line.text("scene", scene.name).number("tick_hz", std::optional(tick_hz)).text("replay", replay);
-        std::printf("%s\n", line.str().c_str());
-    } else {
-        std::string where = local ? "listening udp=" + local->to_string() : "running clock=virtual";
-        if (http) where += " http=" + http->to_string();
-        for (const auto& [name, address] : operators.addresses()) where += " " + name + "=" + address.to_string();
-        std::printf("%s scene=%s tick_hz=%g replay=%s\n", where.c_str(), scene.name.c_str(), tick_hz, replay.c_str());
-    }
+    FactLine first(local ? "listening" : "running clock=virtual", config.json);
+    if (local) first.text("udp", local->to_string());
+    if (http) first.text("http", http->to_string());
+    for (const auto& [name, address] : operators.addresses()) first.text(name, address.to_string());
+    first.text("scene", scene.name).number("tick_hz", double{scene.definition->def().tick_rate_hz});
+    std::fputs(first.text("replay", replay).str().c_str(), stdout);
     if (local) {
         const std::string connect = connect_command(config, *local, token_path);
         if (config.json)
@@ -252,18 +246,7 @@ void prepare_process() {
 }
 
 int serve(const GameServerConfig& config, const DirectorFactory& make_director) {
-    const auto complain = [](const Error& error, int code) {
-        std::fprintf(stderr, "orrery: %s\n", error.to_string().c_str());
-        return code;
-    };
-    if (const Result<Ok> good = check(config); !good) return complain(good.error(), kExitUsage);
-    prepare_process();
-    const Result<std::unique_ptr<GameServer>> server = GameServer::create(config, make_director);
-    if (!server) return complain(server.error(), GameServer::exit_code(server.error()));
-    const Result<GameServerEnd> end = (*server)->run();
-    if (end) return kExitGood;
-    write_if_ready(STDERR_FILENO, "orrery: " + end.error().to_string() + "\n");
-    return GameServer::exit_code(end.error());
+    return serve_program<GameServer>(config, make_director, [](const GameServerEnd&) { return kExitGood; });
 }
 
 }  // namespace orrery::server

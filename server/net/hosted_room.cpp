@@ -10,7 +10,6 @@
 #include "protocol/replay/recorded.h"
 #include "protocol/session/handshake.h"
 #include "server/base/build_info.h"
-#include "server/base/hex.h"
 #include "server/base/left_out.h"
 #include "server/base/signing_key.h"
 #include "server/net/about_recording.h"
@@ -25,12 +24,6 @@ using protocol::Address;
 
 namespace {
 
-std::uint64_t unix_ms() {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
-}
-
 // Of the room's grid of ticks: less than a tick away.
 protocol::TimeNs start_time(float tick_rate_hz, const RoomPlace& place) {
     if (!place.network) return 0;
@@ -39,10 +32,6 @@ protocol::TimeNs start_time(float tick_rate_hz, const RoomPlace& place) {
     const auto tick = static_cast<protocol::TimeNs>(1e9 / double{tick_rate_hz});
     const auto wanted = static_cast<protocol::TimeNs>(*place.phase * static_cast<double>(tick));
     return now + (wanted + tick - now % tick) % tick;
-}
-
-Error wish_error(const char* field, std::string message) {
-    return Error{ErrorCode::invalid_argument, field, std::move(message)};
 }
 
 }  // namespace
@@ -155,8 +144,7 @@ Result<Ok> HostedRoom::start(const protocol::SharedScene& scene, std::string id,
     fixed_.tick_rate_hz = def.tick_rate_hz;
     fixed_.max_clients = config_.max_clients;
     fixed_.allow_mirror = config_.allow_mirror;
-    fixed_.created_unix_ms = unix_ms();
-    fixed_.replay = std::filesystem::path(replay_).filename().string();
+    fixed_.created_unix_ms = NetworkThread::unix_ms();
     host_ = std::make_unique<RoomHost>(*room_, link_.get(), outbox_, stop_, settings);
     return Ok{};
 }
@@ -194,7 +182,6 @@ Result<std::unique_ptr<RoomRecorder>> HostedRoom::open_recorder(const protocol::
         Recorder::open(parts->recorder, {parts->scene_name, parts->scene, parts->scene_hash, parts->tick_rate_hz});
     if (!file) return coded(ErrorCode::io, file.error());
     replay_ = (*file)->path();
-    fixed_.run_id = to_hex((*file)->as_parent().run);
     return std::make_unique<RoomRecorder>(std::move(file).value(), std::move(parts).value(), &NetworkThread::now,
                                           config_.clock == GameClock::wall);
 }
@@ -213,7 +200,6 @@ Result<std::unique_ptr<RoomRecorder>> HostedRoom::reopen_recorder(const protocol
             : Recorder::go_on(parts->recorder, from.path(), from.take_file(), from.seen());
     if (!file) return coded(ErrorCode::io, file.error());
     replay_ = (*file)->path();
-    fixed_.run_id = to_hex((*file)->as_parent().run);
     if (from.ended() && world.tick() > 0) {
         std::vector<std::uint8_t> state;
         world.save(state);
@@ -228,9 +214,7 @@ Result<Ok> HostedRoom::resume(const protocol::SharedScene& scene, Resumption& re
     options.open_recorder = [&](Resumption& from, const sim::World& world) {
         return reopen_recorder(scene, from, world);
     };
-    options.unix_ms = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
+    options.unix_ms = NetworkThread::unix_ms();
     // Those of a room among many are for its protocol id, which was another one.
     options.refuse_older_tokens = !config_.key_file.empty() && !place_.protocol_id;
     for (const protocol::replay::KeyValue& pair : about_build(config_.target)) {
@@ -277,13 +261,7 @@ Result<MintedToken> HostedRoom::mint(const TokenWish& wish) {
 
 Result<MintedToken> mint_token(const TokenWish& wish, std::uint64_t protocol_id, const std::vector<Address>& servers,
                                const protocol::Key& key, protocol::RandomSource& random) {
-    if (wish.expires_s < 1 || wish.expires_s > kMaxMintExpires_s)
-        return wish_error("expires_s", "is not from 1 to " + std::to_string(kMaxMintExpires_s) + " s");
-    if (wish.timeout_s < 0 || wish.timeout_s > static_cast<std::int32_t>(kMaxMintExpires_s))
-        return wish_error("timeout_s", "is not from 0 to " + std::to_string(kMaxMintExpires_s) + " s");
-    const auto identity = protocol::write_token_identity(wish.role, wish.user_data);
-    if (!identity)
-        return wish_error("user_data", "has more than " + std::to_string(protocol::kRoleGameBytes) + " bytes");
+    if (const Result<Ok> good = check(wish); !good) return good.error();
     protocol::TokenRequest request;
     request.protocol_id = protocol_id;
     request.client_id = wish.client_id ? *wish.client_id : random.next_u64();
@@ -291,7 +269,7 @@ Result<MintedToken> mint_token(const TokenWish& wish, std::uint64_t protocol_id,
     request.create_timestamp = static_cast<std::uint64_t>(std::time(nullptr));
     request.expires_in_seconds = wish.expires_s;
     request.timeout_seconds = wish.timeout_s;
-    request.user_data = *identity;
+    request.user_data = *protocol::write_token_identity(wish.role, wish.user_data);
     const Result<protocol::PublicTokenBytes> bytes = protocol::mint_connect_token(request, key, random);
     if (!bytes) return bytes.error();
     return MintedToken{*bytes, request.client_id, request.create_timestamp + wish.expires_s};

@@ -302,6 +302,12 @@ TimeNs NetworkThread::now() {
             .count());
 }
 
+std::uint64_t NetworkThread::unix_ms() {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+}
+
 // ---------------------------------------------------------------- the link of a room
 
 RoomLink::RoomLink(std::shared_ptr<State> state) : state_(std::move(state)) {}

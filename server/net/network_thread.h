@@ -54,6 +54,7 @@ class NetworkThread {
     void drop_calls();
 
     static protocol::TimeNs now();  // monotonic
+    static std::uint64_t unix_ms();
 
   private:
     friend class RoomLink;

@@ -159,8 +159,7 @@ class RoomHost final : private RoomObserver, private sim::StageObserver {
         Histogram tick_s, lateness_s;
         Durations tick_times, lateness;  // of a tick with all its work; from when it is due to its begin
         protocol::TimeNs last_tick_at = 0;
-        std::string replay, run_id;  // of the part that is written, behind the first; empty: that one
-        bool failed = false;         // the world has halted, or the recording is not complete
+        bool failed = false;  // the world has halted, or the recording is not complete
         RoomPhase phase = RoomPhase::open;
     };
     mutable std::mutex mutex_;  // guards all below

@@ -14,14 +14,8 @@ namespace orrery::server {
 
 namespace {
 
-std::uint64_t unix_ms() {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
-}
-
 std::uint64_t in_ms(double seconds) {
-    return unix_ms() + static_cast<std::uint64_t>(std::clamp(seconds, 0.0, kMaxDrain_s) * 1e3);
+    return NetworkThread::unix_ms() + static_cast<std::uint64_t>(std::clamp(seconds, 0.0, kMaxDrain_s) * 1e3);
 }
 
 Error no_such_room(const std::string& id) {
@@ -74,7 +68,8 @@ std::vector<std::string> unfinished_recordings(const std::string& folder) {
     return paths;
 }
 
-RoomList::RoomList(RoomListSettings settings) : settings_(std::move(settings)), started_unix_ms_(unix_ms()) {}
+RoomList::RoomList(RoomListSettings settings)
+    : settings_(std::move(settings)), started_unix_ms_(NetworkThread::unix_ms()) {}
 
 void RoomList::add(std::shared_ptr<HostedRoom> room) {
     const std::lock_guard lock(mutex_);
@@ -197,8 +192,9 @@ std::vector<RecordingView> RoomList::recordings() const {
         std::error_code ignored;
         view.bytes = entry.file_size(ignored);
         const auto age = std::filesystem::file_time_type::clock::now() - entry.last_write_time(ignored);
-        view.modified_unix_ms = unix_ms() - static_cast<std::uint64_t>(std::max<std::int64_t>(
-                                                0, std::chrono::duration_cast<std::chrono::milliseconds>(age).count()));
+        view.modified_unix_ms =
+            NetworkThread::unix_ms() - static_cast<std::uint64_t>(std::max<std::int64_t>(
+                                           0, std::chrono::duration_cast<std::chrono::milliseconds>(age).count()));
         view.open = std::find(open.begin(), open.end(), view.name) != open.end();
         return true;
     });

@@ -73,14 +73,6 @@ class RoomRoutes {
         std::shared_ptr<Room> room;
         protocol::TimeNs last_sent = 0;
     };
-    struct Hash {
-        std::size_t operator()(const protocol::Address& address) const {
-            std::uint64_t hash = 0xcbf29ce484222325u ^ address.port;
-            for (const std::uint8_t byte : address.bytes) hash = (hash ^ byte) * 0x100000001b3u;
-            return static_cast<std::size_t>(hash ^ (hash >> 29));
-        }
-    };
-
     template <class Is>
     void drop_routes(Is is) {
         for (auto at = by_address_.begin(); at != by_address_.end();) {
@@ -90,7 +82,7 @@ class RoomRoutes {
     }
 
     std::unordered_map<std::uint64_t, std::shared_ptr<Room>> by_id_;
-    std::unordered_map<protocol::Address, std::vector<Route>, Hash> by_address_;
+    std::unordered_map<protocol::Address, std::vector<Route>, protocol::AddressHash> by_address_;
 };
 
 }  // namespace orrery::server

@@ -4,18 +4,9 @@
 #include <chrono>
 
 #include "server/base/thread_priority.h"
+#include "server/net/network_thread.h"
 
 namespace orrery::server {
-
-namespace {
-
-protocol::TimeNs now() {
-    return static_cast<protocol::TimeNs>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-            .count());
-}
-
-}  // namespace
 
 RoomThreads::RoomThreads(std::uint32_t threads, std::function<void(std::shared_ptr<Turns>)> ended)
     : ended_(std::move(ended)) {
@@ -51,12 +42,12 @@ void RoomThreads::put(std::shared_ptr<Turns> turns, protocol::TimeNs not_before)
 void RoomThreads::run() {
     std::unique_lock lock(mutex_);
     while (!stop_) {
-        if (waiting_.empty() || (watched_ && waiting_.top().at > now())) {
+        if (waiting_.empty() || (watched_ && waiting_.top().at > NetworkThread::now())) {
             changed_.wait(lock);
             continue;
         }
         const protocol::TimeNs at = waiting_.top().at;
-        if (at > now()) {
+        if (at > NetworkThread::now()) {
             watched_ = true;
             changed_.wait_until(lock, std::chrono::steady_clock::time_point(std::chrono::nanoseconds(at)));
             watched_ = false;
@@ -69,7 +60,7 @@ void RoomThreads::run() {
         const bool more = turns->turn();
         if (!more) ended_(std::move(turns));
         lock.lock();
-        if (more) put(std::move(turns), now());
+        if (more) put(std::move(turns), NetworkThread::now());
     }
 }
 

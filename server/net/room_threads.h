@@ -27,7 +27,7 @@ class Turns {
 
 class RoomThreads {
   public:
-    // `now` is the clock of the deadlines, that of std::chrono::steady_clock. `ended` is called by the threads, with
+    // Deadlines are times of NetworkThread::now(). `ended` is called by the threads, with
     // what has no more turns.
     RoomThreads(std::uint32_t threads, std::function<void(std::shared_ptr<Turns>)> ended);
     ~RoomThreads();  // ends after the turns in progress; what waits gets no more

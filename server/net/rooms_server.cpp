@@ -14,18 +14,19 @@
 #include <set>
 #include <thread>
 
-#include "server/base/exit_code.h"
 #include "server/base/hex.h"
-#include "server/base/json_line.h"
 #include "server/base/key_file.h"
 #include "server/base/thread_priority.h"
+#include "server/net/fact_line.h"
 #include "server/net/game_config.h"
 #include "server/net/hosted_room.h"
-#include "server/net/line_output.h"
 #include "server/net/operator_ports.h"
 #include "server/net/room_list.h"
 #include "server/net/room_threads.h"
+#include "server/net/rooms_config.h"
+#include "server/net/rooms_lines.h"
 #include "server/net/scene_shelf.h"
+#include "server/net/serve_program.h"
 #include "server/net/shared_limits.h"
 #include "server/net/web_setup.h"
 
@@ -69,68 +70,7 @@ class RoomTurns final : public Turns {
     const std::shared_ptr<HostedRoom> room;
 };
 
-Error wish_error(const char* field, std::string message) {
-    return Error{ErrorCode::invalid_argument, field, std::move(message)};
-}
-
-bool is_room_name(std::string_view name) {
-    return name.size() <= kMaxRoomNameBytes && std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-                      c == '-';
-           });
-}
-
-Result<Ok> check_wish(const RoomWish& wish, const GameServerConfig& process) {
-    if (!is_room_name(wish.name)) return wish_error("name", "has at most 64 characters of a-z A-Z 0-9 _ and -");
-    if (wish.max_clients && (*wish.max_clients < 1 || *wish.max_clients > process.max_clients))
-        return wish_error("max_clients", "is not from 1 to " + std::to_string(process.max_clients) +
-                                             " (max_clients of the process, --max-clients)");
-    if (wish.tick_rate_hz && !(*wish.tick_rate_hz >= 1.0f && *wish.tick_rate_hz <= protocol::kMaxTickRate_hz))
-        return wish_error("tick_rate_hz", "is not from 1 to 1000 Hz (kMaxTickRate_hz)");
-    if (!(wish.end_when_empty_s >= 0.0 && wish.end_when_empty_s <= kMaxEndWhenEmpty_s))
-        return wish_error("end_when_empty_s", "is not from 0 to 86400 s (kMaxEndWhenEmpty_s)");
-    if (wish.allow_mirror.value_or(false) && !process.serve_scene)
-        return wish_error("allow_mirror", "needs serve_scene of the process (--serve-scene)");
-    if (wish.record.value_or(false) && process.record.empty())
-        return wish_error("record", "needs record of the process (--record)");
-    return Ok{};
-}
-
 }  // namespace
-
-Result<Ok> check(const RoomsServerConfig& config) {
-    const GameServerConfig& process = config.process;
-    const GameServerConfig usual;
-    const auto of_one_room = [](const char* field) {
-        return config_error(field, "is for a server of one room: leave it as it is by default");
-    };
-    if (!process.scene.empty() || process.shared_scene) return of_one_room("scene (SCENE)");
-    if (!process.resume.empty()) return of_one_room("resume (--resume)");
-    if (process.tick_rate_hz) return of_one_room("tick_rate_hz (--tick-rate)");
-    if (process.room != usual.room) return of_one_room("room");
-    if (process.insecure || process.insecure_public) return of_one_room("insecure (--insecure)");
-    if (process.threads != usual.threads) return of_one_room("threads");
-    if (process.clock != GameClock::wall) return of_one_room("clock");
-    if (process.stop_at_tick != 0) return of_one_room("stop_at_tick");
-    if (config.scenes.empty()) return config_error("scenes (--scenes)", "name the folder of the rooms' scenes");
-    std::error_code error;
-    if (!std::filesystem::is_directory(config.scenes, error))
-        return config_error("scenes (--scenes)", config.scenes + " is no folder: name that of the rooms' scenes");
-    if (config.resume_rooms && process.record.empty())
-        return config_error("resume_rooms (--resume-rooms)", "needs the folder of the recordings: name it in record");
-    if (config.max_rooms < 1 || config.max_rooms > kMaxRooms)
-        return config_error("max_rooms (--max-rooms)", "is not from 1 to 1024 (kMaxRooms)");
-    if (config.rooms.size() > config.max_rooms) return config_error("rooms", "are more than max_rooms (--max-rooms)");
-    if (config.threads > kMaxRoomThreads)
-        return config_error("threads (--threads)", "is not from 0 to 64 (kMaxRoomThreads)");
-    for (std::size_t i = 0; i < config.rooms.size(); ++i) {
-        const Result<Ok> good = check_wish(config.rooms[i], process);
-        if (!good) return config_error("rooms[" + std::to_string(i) + "]." + good.error().place, good.error().message);
-    }
-    GameServerConfig of_a_room = process;
-    of_a_room.scene = "of each room";
-    return check(of_a_room);
-}
 
 // In the order in which they are made; destroyed in the opposite one.
 struct RoomsServer::State {
@@ -174,7 +114,7 @@ struct RoomsServer::State {
     std::unique_ptr<RoomThreads> threads;
 
     Result<std::shared_ptr<HostedRoom>> make(const RoomWish& wish) {
-        const Result<Ok> good = check_wish(wish, config.process);
+        const Result<Ok> good = check(wish, config.process);
         if (!good) return good.error();
         const Result<protocol::SharedScene> scene = shelf.take(wish.scene, wish.tick_rate_hz);
         if (!scene) return scene.error();
@@ -189,7 +129,7 @@ struct RoomsServer::State {
         if (!scene) return scene.error();
         const protocol::replay::FileHeader& header = (*from)->seen().header;
         RoomWish wish;
-        if (is_room_name(header.room)) wish.name = header.room;
+        wish.name = header.room;
         for (const protocol::replay::KeyValue& pair : header.about) {
             if (pair.key == "room.allow_mirror") wish.allow_mirror = pair.value == "on" && config.process.serve_scene;
             if (pair.key == "room.end_when_empty_s")
@@ -351,64 +291,22 @@ struct RoomsServer::State {
 
 void RoomsServer::State::announce() const {
     if (!config.process.print) return;
-    const std::optional<Address> http = network->web_address();
-    JsonLine line;
-    std::string text = "listening udp=" + network->local_address().to_string();
-    line.text("udp", network->local_address().to_string());
-    const auto add = [&](const std::string& name, const std::string& value) {
-        text += " " + name + "=" + value;
-        line.text(name, value);
-    };
-    if (http) add("http", http->to_string());
-    for (const auto& [name, address] : operators.addresses()) add(name, address.to_string());
-    const std::size_t rooms = list->rooms().size();
-    text += " rooms=" + std::to_string(rooms) + " max_rooms=" + std::to_string(config.max_rooms);
-    line.number("rooms", rooms).number("max_rooms", config.max_rooms);
-    std::printf("%s\n", config.process.json ? line.str().c_str() : text.c_str());
-    for (const auto& room : list->rooms()) {
-        const RoomView view = room->view();
-        JsonLine one;
-        one.text("room", view.id).text("name", view.name).text("scene", view.scene);
-        one.number("tick_hz", std::optional(double{view.tick_rate_hz})).text("replay", room->replay());
-        if (config.process.json)
-            std::printf("%s\n", one.str().c_str());
-        else
-            std::printf("room id=%s name=%s scene=%s tick_hz=%g replay=%s\n", view.id.c_str(), view.name.c_str(),
-                        view.scene.c_str(), double{view.tick_rate_hz}, room->replay().c_str());
-    }
+    FactLine first("listening", config.process.json);
+    first.text("udp", network->local_address().to_string());
+    if (const std::optional<Address> http = network->web_address()) first.text("http", http->to_string());
+    for (const auto& [name, address] : operators.addresses()) first.text(name, address.to_string());
+    first.number("rooms", list->rooms().size()).number("max_rooms", config.max_rooms);
+    std::string lines = first.str();
+    for (const auto& room : list->rooms()) lines += room_line(room->view(), room->replay(), config.process.json);
+    std::fputs(lines.c_str(), stdout);
     std::fflush(stdout);
 }
 
 void RoomsServer::State::print_status(HostTotals& before, double seconds) const {
     if (!config.process.print) return;
     const HostView host = list->host();
-    double tick_ms = 0.0, late_ms = 0.0;
-    for (const RoomView& room : list->list()) {
-        tick_ms = std::max(tick_ms, room.times.p99_ms);
-        late_ms = std::max(late_ms, room.times.late_p99_ms);
-    }
-    const HostTotals& now = host.totals;
-    const double sent = static_cast<double>(now.sent_bytes - before.sent_bytes) / seconds * 1e-3;
-    const double received = static_cast<double>(now.received_bytes - before.received_bytes) / seconds * 1e-3;
-    before = now;
-    char text[512];
-    if (config.process.json) {
-        JsonLine line;
-        line.number("rooms", host.rooms).number("clients", host.clients).number("players", host.players);
-        line.number("ticks", now.ticks).number("tick_p99_ms", std::optional(tick_ms));
-        line.number("late_p99_ms", std::optional(late_ms)).number("late_ticks", now.late_ticks);
-        line.number("sent_kB_per_s", std::optional(sent)).number("received_kB_per_s", std::optional(received));
-        line.number("recordings_failing", host.recordings_failing).boolean("draining", host.draining);
-        std::snprintf(text, sizeof text, "%s\n", line.str().c_str());
-    } else {
-        std::snprintf(text, sizeof text,
-                      "status rooms=%u clients=%u players=%u ticks=%llu tick_p99_ms=%.2f late_p99_ms=%.2f "
-                      "late_ticks=%llu sent_kB/s=%.1f received_kB/s=%.1f%s%s\n",
-                      host.rooms, host.clients, host.players, static_cast<unsigned long long>(now.ticks), tick_ms,
-                      late_ms, static_cast<unsigned long long>(now.late_ticks), sent, received,
-                      host.recordings_failing > 0 ? " recordings=failing" : "", host.draining ? " draining" : "");
-    }
-    write_if_ready(STDOUT_FILENO, text);
+    write_if_ready(STDOUT_FILENO, rooms_status(host, list->list(), before, seconds, config.process.json));
+    before = host.totals;
 }
 
 RoomsServer::RoomsServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -536,23 +434,13 @@ Address RoomsServer::address() const { return state_->network->local_address(); 
 std::optional<Address> RoomsServer::http_address() const { return state_->network->web_address(); }
 
 int serve_rooms(const RoomsServerConfig& config, const DirectorFactory& make_director) {
-    const auto complain = [](const Error& error, int code) {
-        std::fprintf(stderr, "orrery: %s\n", error.to_string().c_str());
-        return code;
-    };
-    if (const Result<Ok> good = check(config); !good) return complain(good.error(), kExitUsage);
-    prepare_process();
-    const Result<std::unique_ptr<RoomsServer>> server = RoomsServer::create(config, make_director);
-    if (!server) return complain(server.error(), GameServer::exit_code(server.error()));
-    const Result<RoomsServerEnd> end = (*server)->run();
-    if (end && end->failed_rooms == 0) return kExitGood;
-    if (!end) {
-        write_if_ready(STDERR_FILENO, "orrery: " + end.error().to_string() + "\n");
-        return GameServer::exit_code(end.error());
-    }
-    write_if_ready(STDERR_FILENO, "orrery: " + std::to_string(end->failed_rooms) + " of " + std::to_string(end->rooms) +
-                                      " rooms halted or have no complete recording: the log has the reasons\n");
-    return kExitMachine;
+    return serve_program<RoomsServer>(config, make_director, [](const RoomsServerEnd& end) {
+        if (end.failed_rooms == 0) return kExitGood;
+        write_if_ready(STDERR_FILENO, "orrery: " + std::to_string(end.failed_rooms) + " of " +
+                                          std::to_string(end.rooms) +
+                                          " rooms halted or have no complete recording: the log has the reasons\n");
+        return kExitMachine;
+    });
 }
 
 }  // namespace orrery::server

@@ -14,7 +14,10 @@ std::uint32_t ticks_per_chunk(FsyncPolicy policy, double tick_rate_hz) {
 }
 
 RecordParts::RecordParts(std::unique_ptr<Recorder> first, PartsSettings settings)
-    : settings_(std::move(settings)), recorder_(std::move(first)), path_(recorder_->path()) {
+    : settings_(std::move(settings)),
+      recorder_(std::move(first)),
+      path_(recorder_->path()),
+      run_(recorder_->as_parent().run) {
     part_start_ = last_seen_ = recorded_ = recorder_->last_tick_written();
     note_counters();
 }
@@ -111,14 +114,12 @@ void RecordParts::begin_part(const KeyframeItem& keyframe, TimeNs now) {
     const std::uint64_t before = recorded_;
     recorder_ = std::move(begun).value();
     path_ = recorder_->path();
+    run_ = recorder_->as_parent().run;
     part_began_ = now;
     part_start_ = keyframe.tick;
     lost_ += keyframe.tick - before;
-    news_.push_back({.kind = RecordingNews::Kind::went_on,
-                     .path = path_,
-                     .run = recorder_->as_parent().run,
-                     .first_lost = before + 1,
-                     .last_lost = keyframe.tick});
+    news_.push_back(
+        {.kind = RecordingNews::Kind::went_on, .path = path_, .first_lost = before + 1, .last_lost = keyframe.tick});
     note_counters();
 }
 

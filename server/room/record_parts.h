@@ -65,7 +65,6 @@ struct RecordingNews {
     Kind kind = Kind::failed;
     Error error{};
     std::string path{};
-    protocol::replay::RunId run{};                // of the file at `path`
     std::uint64_t first_lost = 0, last_lost = 0;  // none are lost: last_lost is less
 };
 
@@ -102,7 +101,8 @@ class RecordParts {
     std::uint64_t durable() const { return durable_; }    // the last tick that is on the disk
     std::uint64_t lost() const { return lost_ + (recorder_ ? 0 : last_seen_ - recorded_); }  // ticks
     bool failing() const { return recorder_ == nullptr; }
-    const std::string& path() const { return path_; }     // of the last part
+    const std::string& path() const { return path_; }  // of the last part
+    const protocol::replay::RunId& run() const { return run_; }
     std::vector<RecordingNews>& news() { return news_; }  // to be taken away
 
   private:
@@ -117,6 +117,7 @@ class RecordParts {
     PartsSettings settings_;
     std::unique_ptr<Recorder> recorder_;  // null: between parts
     std::string path_;
+    protocol::replay::RunId run_{};
     PartStart next_;  // of the next part: its parent
     std::uint64_t part_start_ = 0, last_seen_ = 0, recorded_ = 0, durable_ = 0, lost_ = 0;
     protocol::TimeNs last_sync_ = 0, part_began_ = 0, retry_at_ = 0, retry_after_ = kFirstRetry;

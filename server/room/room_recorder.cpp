@@ -139,12 +139,15 @@ std::vector<RecordingNews> RoomRecorder::take_news() {
 
 RecordingCounters RoomRecorder::counters() const {
     const Shared& s = *shared_;
-    return {.announced = announced_,
-            .recorded = s.recorded,
-            .durable = s.durable,
-            .lost = s.lost + (s.failing ? announced_ - std::min(announced_, s.taken.load()) : 0),
-            .failing = s.failing,
-            .late = late_};
+    RecordingCounters counters;
+    {
+        const std::lock_guard lock(shared_->mutex);
+        counters = s.published;
+    }
+    counters.announced = announced_;
+    if (counters.failing) counters.lost += announced_ - std::min(announced_, s.taken.load());
+    counters.late = late_;
+    return counters;
 }
 
 Result<Ok> RoomRecorder::close() {
@@ -161,8 +164,8 @@ Result<Ok> RoomRecorder::close() {
         s.ended.wait_for(lock, std::chrono::nanoseconds(kCloseWithin), [&] { return s.closed; });
     }
     if (!s.closed)
-        return Error{ErrorCode::io, s.path,
-                     "the disk does not answer: the recording ends at tick " + std::to_string(s.recorded) +
+        return Error{ErrorCode::io, *s.published.path,
+                     "the disk does not answer: the recording ends at tick " + std::to_string(s.published.recorded) +
                          ", without an end record"};
     if (s.close_error) return *s.close_error;
     return Ok{};
@@ -171,18 +174,20 @@ Result<Ok> RoomRecorder::close() {
 // ---- the thread
 
 void RoomRecorder::Shared::publish() {
-    recorded = parts.recorded();
-    durable = parts.durable();
-    lost = parts.lost();
-    failing = parts.failing();
     if (parts.wants_keyframe() && !asked) wants_keyframe = true;
     asked = parts.wants_keyframe();
-    if (parts.news().empty()) return;
     const std::lock_guard lock(mutex);
+    published.recorded = parts.recorded();
+    published.durable = parts.durable();
+    published.lost = parts.lost();
+    published.failing = parts.failing();
+    if (!published.path || *published.path != parts.path())
+        published.path = std::make_shared<const std::string>(parts.path());
+    published.run = parts.run();
+    if (parts.news().empty()) return;
     for (RecordingNews& item : parts.news()) news.push_back(std::move(item));
     parts.news().clear();
     has_news = true;
-    path = parts.path();
 }
 
 // Takes all that waits. False: nothing did.

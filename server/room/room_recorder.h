@@ -26,6 +26,9 @@ struct RecordingCounters {
     std::uint64_t announced = 0, recorded = 0, durable = 0, lost = 0;  // ticks
     bool failing = false;                                              // nothing is recorded at present
     bool late = false;                                                 // by more than kMaxRecordLag_s
+    // The part that has the recorded ticks. Null: nothing is recorded.
+    std::shared_ptr<const std::string> path{};
+    protocol::replay::RunId run{};
 };
 
 class RoomRecorder {
@@ -65,7 +68,7 @@ class RoomRecorder {
     // Shared with the thread, which may outlive the room if its disk never answers.
     struct Shared {
         Shared(std::unique_ptr<Recorder> first, PartsSettings settings, protocol::TimeNs (*now)())
-            : parts(std::move(first), std::move(settings)), clock(now), path(parts.path()) {}
+            : parts(std::move(first), std::move(settings)), clock(now) {}
         bool work();
         void publish();
         void end();
@@ -81,16 +84,16 @@ class RoomRecorder {
         std::vector<RecordItem> queue;
         std::vector<RecordingNews> news;
         std::vector<std::vector<std::uint8_t>> spare;  // memory of keyframes
-        std::string path;
+        RecordingCounters published;
         bool closing = false, closed = false;
         bool left = false;  // it ends without an end record
         std::optional<Error> close_error;
 
         std::atomic<bool> has_news{false};
         std::atomic<std::size_t> backlog{0};  // bytes that wait
-        std::atomic<std::uint64_t> taken{0}, recorded{0}, durable{0}, lost{0};
+        std::atomic<std::uint64_t> taken{0};
         std::atomic<std::uint32_t> keyframes{0};  // that wait
-        std::atomic<bool> failing{false}, wants_keyframe{false};
+        std::atomic<bool> wants_keyframe{false};
     };
 
     void hand_over(RecordItem item);

@@ -17,7 +17,7 @@ import urllib.request
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from agones_director import DIRECTOR, Answers, World
 from fake_agones import FakeAgones
-from programs import check, main, values
+from programs import Serving, check, main
 
 SCENES = os.path.join(os.path.abspath(sys.argv[2]), "deploy", "scenes") if len(sys.argv) > 2 else ""
 KEY = "0123456789abcdef" * 4
@@ -32,7 +32,7 @@ def eventually(is_so, text, seconds=60):
     check(False, text() if callable(text) else text)
 
 
-class FleetServer:
+class FleetServer(Serving):
     """`orrery serve --rooms --agones`, with the keys that manifests give it."""
 
     def __init__(self, programs, folder, port, *options, udp=0):
@@ -41,18 +41,12 @@ class FleetServer:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
                 file.write(text)
             return path
-        self.log = open(os.path.join(folder, "server.log"), "w+")
-        self.process = subprocess.Popen(
-            [programs.orrery, "serve", "--rooms", "--max-rooms=4", "--scenes=" + SCENES, f"--port={udp}", "--http-port=0", "--control-port=0", "--health-port=0",
-             "--key-file=" + secret("orrery.key", KEY), "--control-keys=" + secret("control.keys", f"test admin {CONTROL_KEY}\n"),
-             "--record=" + os.path.join(folder, "replays"), "--agones", "--status-every-s=0", *options],
-            env=dict(os.environ, AGONES_SDK_HTTP_PORT=str(port)), stdout=subprocess.PIPE, stderr=self.log, text=True)
-
-    def listen(self):
-        line = self.process.stdout.readline()
-        check(line.startswith("listening "), "the first line is: " + line + self.text())
-        self.facts = values(line)
-        return self
+        super().__init__(
+            programs, os.path.join(folder, "server.log"), "--rooms", "--max-rooms=4", "--scenes=" + SCENES, f"--port={udp}",
+            "--http-port=0", "--control-port=0", "--health-port=0", "--key-file=" + secret("orrery.key", KEY),
+            "--control-keys=" + secret("control.keys", f"test admin {CONTROL_KEY}\n"),
+            "--record=" + os.path.join(folder, "replays"), "--agones", "--status-every-s=0", *options,
+            env={"AGONES_SDK_HTTP_PORT": str(port)})
 
     def call(self, method, path, body=None):
         request = urllib.request.Request(f"http://{self.facts['control']}/v1{path}", None if body is None else json.dumps(body).encode(),
@@ -61,24 +55,11 @@ class FleetServer:
             text = answer.read()
             return json.loads(text) if text else None
 
-    def text(self):
-        with open(self.log.name, encoding="utf-8") as log:
-            return log.read()
-
     def wait(self):
         try:
             return self.process.wait(60)
         except subprocess.TimeoutExpired:
-            check(False, "the server does not end: " + self.text())
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
-        self.log.close()
+            check(False, "the server does not end: " + self.log_text())
 
 
 def a_life_in_a_fleet(programs, folder):
@@ -91,17 +72,17 @@ def a_life_in_a_fleet(programs, folder):
         sidecar.start(port)
         try:
             server.listen()
-            eventually(lambda: sidecar.state == "Ready" and sidecar.count("POST", "/health") > 0, server.text)
+            eventually(lambda: sidecar.state == "Ready" and sidecar.count("POST", "/health") > 0, server.log_text)
             check(sidecar.counters["rooms"] == {"count": 0, "capacity": 4}, str(sidecar.counters))
             check(sidecar.labels["agones.dev/sdk-draining"] == "false", str(sidecar.labels))
             room = server.call("POST", "/rooms", {"scene": "pyramid"})["id"]
-            eventually(lambda: sidecar.state == "Allocated" and sidecar.counters["rooms"]["count"] == 1, server.text)
+            eventually(lambda: sidecar.state == "Allocated" and sidecar.counters["rooms"]["count"] == 1, server.log_text)
             token = base64.b64decode(server.call("POST", f"/rooms/{room}/tokens", {})["token"])
             # netcode 1.02: behind version, protocol id, times, nonce, private data and timeout: count, kind, address, port.
             addresses = token[13 + 8 + 8 + 8 + 24 + 1024 + 4:]
             check(addresses[0] > 0 and bytes([1, 127, 0, 0, 1]) + (7012).to_bytes(2, "little") in addresses[4:4 + 32 * 7], addresses[:64].hex())
             server.process.send_signal(signal.SIGTERM)
-            check(server.wait() == 0, server.text())
+            check(server.wait() == 0, server.log_text())
             check(sidecar.asked[-1][:2] == ("POST", "/shutdown"), str(sidecar.asked[-3:]))
             check(sidecar.labels["agones.dev/sdk-draining"] == "true", str(sidecar.labels))
             check(sidecar.counters["rooms"]["count"] == 0, str(sidecar.counters))
@@ -112,11 +93,11 @@ def a_life_in_a_fleet(programs, folder):
 def the_fleet_drains_it(programs, folder):
     with FakeAgones() as sidecar, FleetServer(programs, folder, sidecar.port) as server:
         server.listen()
-        eventually(lambda: sidecar.state == "Ready", server.text)
+        eventually(lambda: sidecar.state == "Ready", server.log_text)
         server.call("POST", "/rooms", {"scene": "pyramid"})
-        eventually(lambda: sidecar.state == "Allocated", server.text)
+        eventually(lambda: sidecar.state == "Allocated", server.log_text)
         sidecar.touch(annotations={"orrery.dev/drain": "1"})
-        check(server.wait() == 0, server.text())
+        check(server.wait() == 0, server.log_text())
         check(sidecar.asked[-1][:2] == ("POST", "/shutdown"), str(sidecar.asked[-3:]))
 
 
@@ -130,7 +111,7 @@ def a_player_comes_by_the_director(programs, folder):
         sidecar.ports = {"udp": udp}
         with FleetServer(programs, folder, sidecar.port, udp=udp) as server:
             server.listen()
-            eventually(lambda: sidecar.state == "Ready", server.text)
+            eventually(lambda: sidecar.state == "Ready", server.log_text)
             environment = dict(world.environment(cluster, cluster), CONTROL_KEY=CONTROL_KEY, CONTROL_PORT=server.facts["control"].split(":")[1])
             run = subprocess.run([sys.executable, DIRECTOR, "yard"], env=environment, capture_output=True, text=True, timeout=60)
             check(run.returncode == 0, run.stderr)
@@ -140,13 +121,13 @@ def a_player_comes_by_the_director(programs, folder):
                 file.write(base64.b64decode(answer["token"]))
             player = subprocess.Popen([programs.drive, "--token", path, "--auto", "--seconds", "3"], stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT, text=True)
-            eventually(lambda: sidecar.lists["players"]["values"] == [answer["client_id"]], server.text)
+            eventually(lambda: sidecar.lists["players"]["values"] == [answer["client_id"]], server.log_text)
             said, _ = player.communicate(timeout=60)
             check(player.returncode == 0, said)
-            eventually(lambda: sidecar.lists["players"]["values"] == [], server.text)
+            eventually(lambda: sidecar.lists["players"]["values"] == [], server.log_text)
             check(sidecar.lists["players"]["capacity"] == 4 * 64, str(sidecar.lists))
             server.process.send_signal(signal.SIGTERM)
-            check(server.wait() == 0, server.text())
+            check(server.wait() == 0, server.log_text())
 
 
 if __name__ == "__main__":

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "server/control/health_server.h"
-#include "tests/support/host_only_rooms.h"
+#include "tests/support/still_rooms.h"
 
 int main() {
     using namespace orrery;
-    test::HostOnlyRooms rooms;
-    rooms.change([](server::HostView& view) {
+    test::StillRooms rooms(false);
+    rooms.set([](server::HostView& view) {
         view.clients = 3;
         view.totals.ticks = 100;
         for (int i = 0; i < 100; ++i) view.totals.tick_s.note(0.0005), view.totals.lateness_s.note(0.0001);
@@ -26,7 +26,7 @@ int main() {
     std::cout << (*server)->address().to_string() << std::endl;
     std::string name;
     for (double value; std::cin >> name >> value;) {
-        rooms.change([&](server::HostView& view) {
+        rooms.set([&](server::HostView& view) {
             if (name == "stalled") view.stalled_s = value;
             if (name == "draining") view.draining = value != 0.0;
             if (name == "failing") view.recordings_failing = static_cast<std::uint32_t>(value);

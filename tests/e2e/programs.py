@@ -38,27 +38,23 @@ class Programs:
         return result.returncode, json.loads(result.stdout.splitlines()[-1]) if result.stdout else {}
 
 
-class Server:
-    """`orrery serve`; `with` ends it whatever happens."""
+class Serving:
+    """A process of `orrery serve`; `with` ends it whatever happens."""
 
-    def __init__(self, programs, record, *options, scene=None, resume=None, file_size_limit=None):
+    def __init__(self, programs, log, *options, file_size_limit=None, env=None):
         def limit_file_size():
-            if file_size_limit:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (file_size_limit, file_size_limit))
-        self.log = open(os.path.join(os.path.dirname(record), os.path.basename(record) + ".log"), "w+")
-        what = ["--resume", resume] if resume else [scene or programs.yard, "--record", record]
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size_limit, file_size_limit))
+        self.log = open(log, "a")
         self.process = subprocess.Popen(
-            [programs.orrery, "serve", *what, "--port", "0", *options],
-            stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=limit_file_size)
+            [programs.orrery, "serve", *options], stdout=subprocess.PIPE, stderr=self.log, text=True,
+            env=dict(os.environ, **env) if env else None, preexec_fn=limit_file_size if file_size_limit else None)
         self.lines = []
+
+    def listen(self):
+        """Reads the first line."""
         first = self.read_line()
         check(first.startswith("listening ") or first.startswith("{"), "the first line is: " + first)
-        if first.startswith("{"):
-            self.facts = json.loads(first)
-        else:
-            self.facts = values(first)
-        self.address, self.replay = self.facts["udp"], self.facts["replay"]
-        self.token = os.path.join(record, "connect.token")
+        self.facts = json.loads(first) if first.startswith("{") else values(first)
 
     def read_line(self):
         line = self.process.stdout.readline()
@@ -71,7 +67,7 @@ class Server:
         with open(self.log.name) as log:
             return log.read()
 
-    def stop(self, number=signal.SIGTERM, timeout_s=5):
+    def stop(self, number=signal.SIGTERM, timeout_s=20):
         self.process.send_signal(number)
         rest, _ = self.process.communicate(timeout=timeout_s)
         self.lines += rest.splitlines()
@@ -85,6 +81,17 @@ class Server:
             self.process.kill()
             self.process.communicate()
         self.log.close()
+
+
+class Server(Serving):
+    """`orrery serve` of one room."""
+
+    def __init__(self, programs, record, *options, scene=None, resume=None, **limits):
+        what = ["--resume", resume] if resume else [scene or programs.yard, "--record", record]
+        super().__init__(programs, record + ".log", *what, "--port", "0", *options, **limits)
+        self.listen()
+        self.address, self.replay = self.facts["udp"], self.facts["replay"]
+        self.token = os.path.join(record, "connect.token")
 
 
 def announced_tick(lines):

@@ -5,7 +5,6 @@ import asyncio
 import base64
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -13,47 +12,25 @@ import time
 import urllib.error
 import urllib.request
 
-try:
-    import websockets  # python3-websockets: deploy/deps test
-except ImportError:  # another Python stands before Debian's in PATH
-    if sys.executable == "/usr/bin/python3":
-        raise
-    os.execv("/usr/bin/python3", ["/usr/bin/python3"] + sys.argv)
-
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from programs import Failure, check, main, values
+from debian_websockets import websockets
+from programs import Failure, Serving, check, main, values
 
 WAIT_S = 20  # far more than anything here takes
 
 
-class Rooms:
-    """`orrery serve --rooms`; `with` ends it whatever happens."""
+class Rooms(Serving):
+    """`orrery serve --rooms`."""
 
-    def __init__(self, programs, folder, *options, file_size_limit=None):
-        def limit_file_size():
-            resource.setrlimit(resource.RLIMIT_FSIZE, (file_size_limit, file_size_limit))
-
+    def __init__(self, programs, folder, *options, **limits):
         self.record = os.path.join(folder, "rec")
-        self.log_path = os.path.join(folder, "log")
-        self.log = open(self.log_path, "a")
-        self.process = subprocess.Popen(
-            [programs.orrery, "serve", "--rooms", "--scenes", os.path.dirname(programs.yard), "--port", "0", "--record",
-             self.record, *options], stdout=subprocess.PIPE, stderr=self.log, text=True,
-            preexec_fn=limit_file_size if file_size_limit else None)
-        self.lines = [self.process.stdout.readline().rstrip("\n")]
-        check(self.lines[0].startswith("listening "), "the first line is: " + self.lines[0] + self.log_text())
-        self.facts = values(self.lines[0])
-        self.rooms = []
-        for _ in range(int(self.facts["rooms"])):
-            self.lines.append(self.process.stdout.readline().rstrip("\n"))
-            self.rooms.append(values(self.lines[-1]))
+        super().__init__(programs, os.path.join(folder, "log"), "--rooms", "--scenes", os.path.dirname(programs.yard), "--port",
+                         "0", "--record", self.record, *options, **limits)
+        self.listen()
+        self.rooms = [values(self.read_line()) for _ in range(int(self.facts["rooms"]))]
         self.keys = os.path.join(self.record, "control.key")
         with open(self.keys) as keys:
             self.key = [line for line in keys if line.strip() and not line.startswith("#")][0].split()[2]
-
-    def log_text(self):
-        with open(self.log_path) as log:
-            return log.read()
 
     def ask(self, method, path, body=None, expect=None):
         request = urllib.request.Request(
@@ -82,21 +59,6 @@ class Rooms:
             if time.monotonic() > end:
                 raise Failure(f"{what}, waited for in vain: {self.log_text()}")
             time.sleep(0.05)
-
-    def stop(self, number=signal.SIGTERM, timeout_s=WAIT_S):
-        self.process.send_signal(number)
-        rest, _ = self.process.communicate(timeout=timeout_s)
-        self.lines += rest.splitlines()
-        return self.process.returncode
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.communicate()
-        self.log.close()
 
 
 def verified(programs, folder, count, *options):

@@ -10,14 +10,8 @@ import sys
 import urllib.error
 import urllib.request
 
-try:
-    import websockets  # python3-websockets: deploy/deps test
-except ImportError:  # another Python stands before Debian's in PATH
-    if sys.executable == "/usr/bin/python3":
-        raise
-    os.execv("/usr/bin/python3", ["/usr/bin/python3"] + sys.argv)
-
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from debian_websockets import websockets
 from programs import Server, check, main
 
 ASKS_FOR_ACK = bytes([0x80, 0, 0])  # a channel packet: flags, sequence

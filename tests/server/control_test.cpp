@@ -120,7 +120,7 @@ TEST_CASE("an error of a file of keys names the line, and no digit of a key") {
     CHECK(has(error_of(good + "a admin " + kAdmin), "keys:2: has the name a again"));
     CHECK(has(error_of(good + "b admin " + kRead), "keys:2: has the key of a again"));
     CHECK(has(error_of("# nothing\n"), "has no key"));
-    CHECK(has(error_of(std::string(server::kMaxControlKeysBytes + 1, ' ')), "kMaxControlKeysBytes"));
+    CHECK(has(error_of(std::string(server::kMaxControlKeysBytes + 1, ' ')), "has more than 65536 bytes"));
     std::string many;
     for (std::size_t i = 0; i <= server::kMaxControlKeys; ++i) {
         char digits[65];
@@ -301,7 +301,7 @@ TEST_CASE("a body that is not of its schema is told where") {
              {"/v1/rooms", R"({"scene": "yard", "max_clients": 0})", 422, "\"field\": \"max_clients\""},
              {"/v1/rooms", R"({"scene": "yard", "tick_rate_hz": 0})", 422, "\"field\": \"tick_rate_hz\""},
              {"/v1/rooms", R"({"scene": "yard", "tick_rate_hz": nan})", 422, "\"field\": \"tick_rate_hz\""},
-             {"/v1/rooms", R"({"scene": "yard", "tick_rate_hz": 2000})", 422, "is above 1000 Hz"},
+             {"/v1/rooms", R"({"scene": "yard", "tick_rate_hz": 2000})", 422, "is not from 1 to 1000 Hz"},
              {"/v1/rooms", R"({"scene": "yard", "end_when_empty_s": 86401})", 422, "\"field\": \"end_when_empty_s\""},
              {"/v1/rooms/r1/drain", R"({"within_s": 86401})", 422, "\"field\": \"within_s\""},
              {"/v1/rooms/r1/drain", R"({"within_s": inf})", 422, "\"field\": \"within_s\""},

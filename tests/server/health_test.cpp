@@ -15,19 +15,19 @@
 #include "server/control/health_probe.h"
 #include "server/control/metrics.h"
 #include "tests/support/captured_output.h"
-#include "tests/support/host_only_rooms.h"
+#include "tests/support/still_rooms.h"
 #include "tests/support/tcp_client.h"
 
 using namespace orrery;
 using protocol::Address;
 using server::HealthServer;
 using server::HostView;
-using test::HostOnlyRooms;
+using test::StillRooms;
 using testing::TcpClient;
 
 namespace {
 
-std::unique_ptr<HealthServer> started(const HostOnlyRooms& rooms, Address bind = Address::ipv4(127, 0, 0, 1, 0)) {
+std::unique_ptr<HealthServer> started(const StillRooms& rooms, Address bind = Address::ipv4(127, 0, 0, 1, 0)) {
     auto server = HealthServer::start({bind, 10.0}, rooms);
     REQUIRE(server);
     return std::move(*server);
@@ -59,32 +59,32 @@ std::map<std::string, double> samples_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("livez is good while ticks advance, and says why it is not") {
-    HostOnlyRooms rooms;
+    StillRooms rooms(false);
     const auto server = started(rooms);
     std::string answer = get(server->address(), "/livez");
     CHECK(answer.starts_with("HTTP/1.1 200 OK\r\n"));
     CHECK(answer.find("Connection: close\r\n") != std::string::npos);
     CHECK(answer.find("Cache-Control: no-store\r\n") != std::string::npos);
     CHECK(body_of(answer) == "live\n");
-    rooms.change([](HostView& view) { view.stalled_s = 9.99; });
+    rooms.set([](HostView& view) { view.stalled_s = 9.99; });
     CHECK(get(server->address(), "/livez").starts_with("HTTP/1.1 200"));
-    rooms.change([](HostView& view) { view.stalled_s = 12.34; });
+    rooms.set([](HostView& view) { view.stalled_s = 12.34; });
     answer = get(server->address(), "/livez");
     CHECK(answer.starts_with("HTTP/1.1 503"));
     CHECK(body_of(answer) == "stalled: a room had no tick for 12.3 s, limit 10.0 s\n");
     CHECK(body_of(get(server->address(), "/readyz")).starts_with("stalled: "));
     // A drain is no reason to kill a process.
-    rooms.change([](HostView& view) { view.stalled_s = 0.0, view.draining = true, view.open_rooms = 0; });
+    rooms.set([](HostView& view) { view.stalled_s = 0.0, view.draining = true, view.open_rooms = 0; });
     CHECK(get(server->address(), "/livez").starts_with("HTTP/1.1 200"));
-    rooms.change([](HostView& view) { view = HostView{}; });  // no room at all
+    rooms.set([](HostView& view) { view = HostView{}; });  // no room at all
     CHECK(get(server->address(), "/livez").starts_with("HTTP/1.1 200"));
 }
 
 TEST_CASE("readyz is good while rooms take joins or may be created") {
-    HostOnlyRooms rooms;
+    StillRooms rooms(false);
     const auto server = started(rooms);
     const auto answer_of = [&](const auto& change) {
-        rooms.change(change);
+        rooms.set(change);
         const std::string answer = get(server->address(), "/readyz");
         return answer.substr(9, 3) + " " + body_of(answer);
     };
@@ -96,7 +96,7 @@ TEST_CASE("readyz is good while rooms take joins or may be created") {
 }
 
 TEST_CASE("one thread answers: connections that say nothing, or half of a request, keep nobody from an answer") {
-    HostOnlyRooms rooms;
+    StillRooms rooms(false);
     const auto server = started(rooms);
     // As many as are held, so that more of them push out the oldest.
     for (const std::size_t count : {std::size_t{64}, 2 * server::kMaxHealthConnections}) {
@@ -114,7 +114,7 @@ TEST_CASE("one thread answers: connections that say nothing, or half of a reques
 }
 
 TEST_CASE("a client that does not read its answer keeps nobody from one, and a request may come byte by byte") {
-    HostOnlyRooms rooms;
+    StillRooms rooms(false);
     const auto server = started(rooms);
     std::vector<std::unique_ptr<TcpClient>> deaf;
     for (int i = 0; i < 20; ++i) {
@@ -127,7 +127,7 @@ TEST_CASE("a client that does not read its answer keeps nobody from one, and a r
 }
 
 TEST_CASE("the health port takes no body, no long head, no other method, and has three pages") {
-    HostOnlyRooms rooms;
+    StillRooms rooms(false);
     const auto server = started(rooms);
     const Address at = server->address();
     CHECK(ask(at, "POST /livez HTTP/1.1\r\nContent-Length: 1000000\r\n\r\nxxxx").starts_with("HTTP/1.1 405"));
@@ -153,7 +153,7 @@ TEST_CASE("the port is one process's alone, an address that cannot be had is an 
     struct sigaction before {
     }, after{};
     ::sigaction(SIGPIPE, nullptr, &before);
-    HostOnlyRooms rooms;
+    StillRooms rooms(false);
     auto server = started(rooms);
     ::sigaction(SIGPIPE, nullptr, &after);
     CHECK((before.sa_handler == after.sa_handler));
@@ -177,7 +177,7 @@ TEST_CASE("the port is one process's alone, an address that cannot be had is an 
 }
 
 TEST_CASE("orrery health tells what the port says, and ends with 0, 1 or 3") {
-    HostOnlyRooms rooms;
+    StillRooms rooms(false);
     auto server = started(rooms);
     const std::string address = server->address().to_string(), port = std::to_string(server->address().port);
     const auto run = [](const std::vector<std::string>& arguments) {
@@ -187,7 +187,7 @@ TEST_CASE("orrery health tells what the port says, and ends with 0, 1 or 3") {
     CHECK(printed.code == server::kExitGood);
     CHECK(printed.out == address + "/livez: 200: live\n");
     CHECK(run({"--url", "http://" + address + "/"}).out == printed.out);
-    rooms.change([](HostView& view) { view.draining = true; });
+    rooms.set([](HostView& view) { view.draining = true; });
     printed = run({"--url", address, "--ready"});
     CHECK(printed.code == server::kExitFalse);
     CHECK(printed.out == address + "/readyz: 503: draining: no new rooms and no joins\n");
@@ -206,8 +206,8 @@ TEST_CASE("orrery health tells what the port says, and ends with 0, 1 or 3") {
 }
 
 TEST_CASE("metrics are those of the host, each with its help, few, and without labels of rooms") {
-    HostOnlyRooms rooms;
-    rooms.change([](HostView& view) {
+    StillRooms rooms(false);
+    rooms.set([](HostView& view) {
         view.rooms = 50;
         view.clients = 640;
         view.totals.ticks = 123'456'789'012;  // no digit is lost

@@ -245,6 +245,9 @@ TEST_CASE(
         CHECK(on.first_lost == failing.recorded + 1);
         CHECK(on.last_lost >= failing.announced);
         CHECK(disk.exists(on.path));
+        CHECK(*room.recorder->counters().path == on.path);
+        CHECK(room.recorder->counters().run != failing.run);
+        CHECK(room.recorder->counters().recorded >= on.last_lost);
         room.step(100);
         const auto closed = room.recorder->close();
         CHECK_FALSE(closed.ok());  // some of it is lost

@@ -18,7 +18,7 @@ class StillRooms : public server::Rooms {
     explicit StillRooms(bool may_create = true) {
         host_.may_create = may_create;
         host_.max_rooms = may_create ? 4 : 1;
-        host_.max_clients = 8;
+        host_.max_clients = may_create ? 8 : 64;
         if (!may_create) host_.rooms = host_.open_rooms = 1;
     }
 

@@ -37,6 +37,10 @@ struct RoomWish {
     double end_when_empty_s = 0.0;  // s without a client, from the creation on, after which the room ends; 0: never
 };
 
+// Whether the fields are in their ranges, whatever the process says. An error has the code invalid_argument, the field
+// as its place, and goes on with "is ...".
+Result<Ok> check(const RoomWish& wish);
+
 // Settings of a server of many rooms; check() compares them with their ranges.
 struct RoomsServerConfig {
     // Of the process, and of its rooms where a wish does not set them. These must be as they are by default: scene,
