@@ -62,8 +62,7 @@ struct HealthServer::Pages final : HttpHandler {
     void on_body(const httplib::Request&, httplib::Response& answer) override { on_fault(413, answer); }
     void on_fault(int status, httplib::Response& answer) override {
         tell(answer, status,
-             status == 503   ? "too many requests wait"
-             : status == 500 ? "the server has a fault"
+             status == 500   ? "the server has a fault"
              : status == 413 ? "a request has no body here"
              : status == 408 ? "the request came too slowly"
              : status == 400 ? "not a request of HTTP/1.1"
@@ -88,7 +87,7 @@ Result<std::unique_ptr<HealthServer>> HealthServer::start(const HealthConfig& co
     HttpServerConfig http;
     http.bind = config.bind;
     http.option = "--health";
-    http.workers = 1;
+    http.workers = 0;
     http.max_head_bytes = kMaxHealthHeadBytes;
     http.head_within = kHealthHeadWithin;
     auto pages = std::make_unique<Pages>(rooms, config.stalled_after_s);

@@ -1,8 +1,6 @@
 #include "server/control/http_server.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -15,13 +13,12 @@
 
 namespace orrery::server {
 
-using protocol::Address;
 using namespace std::chrono_literals;
 
 namespace {
 
 constexpr auto kSlice = 50ms;         // after which a worker that waits for a socket looks whether it should
-constexpr auto kAcceptPause = 100ms;  // if the system has no room for one more connection
+constexpr auto kAcceptPause = 100ms;  // if the system has no room for one connection
 constexpr int kListenBacklog = 128;   // of the kernel
 
 void wait_for(int socket, short events) {
@@ -31,19 +28,14 @@ void wait_for(int socket, short events) {
 
 bool would_wait(ssize_t result) { return result < 0 && (errno == EAGAIN || errno == EINTR); }
 
-socklen_t to_system(const Address& address, sockaddr_storage& out) {
-    if (address.family == Address::Family::ipv6) {
-        auto& to = reinterpret_cast<sockaddr_in6&>(out);
-        to.sin6_family = AF_INET6;
-        to.sin6_port = htons(address.port);
-        std::memcpy(&to.sin6_addr, address.bytes.data(), 16);
-        return sizeof to;
-    }
-    auto& to = reinterpret_cast<sockaddr_in&>(out);
-    to.sin_family = AF_INET;
-    to.sin_port = htons(address.port);
-    std::memcpy(&to.sin_addr, address.bytes.data(), 4);
-    return sizeof to;
+socklen_t to_system(const protocol::Address& address, sockaddr_storage& out) {
+    auto& v4 = reinterpret_cast<sockaddr_in&>(out);
+    auto& v6 = reinterpret_cast<sockaddr_in6&>(out);
+    const bool is_v6 = address.family == protocol::Address::Family::ipv6;
+    out.ss_family = is_v6 ? AF_INET6 : AF_INET;
+    v4.sin_port = htons(address.port);  // at the same place in both
+    std::memcpy(is_v6 ? static_cast<void*>(&v6.sin6_addr) : &v4.sin_addr, address.bytes.data(), is_v6 ? 16 : 4);
+    return is_v6 ? sizeof v6 : sizeof v4;
 }
 
 void add_fields(httplib::Response& answer) {
@@ -69,7 +61,6 @@ class HttpServer::Connection final : public httplib::Stream {
     Clock::time_point ends;  // of the step
 
     int file() const { return file_; }
-    bool begun() const { return !in_.empty(); }
     int fault() const { return fault_; }
 
     // 200: the head is whole; kComes; kGone; else the status of a fault. The library takes a head to end at the first
@@ -79,8 +70,8 @@ class HttpServer::Connection final : public httplib::Stream {
         for (;;) {
             const std::size_t before = in_.size();
             const ssize_t count = receive();
-            if (count < 0) return would_wait(count) ? kComes : kGone;
-            if (count == 0) return begun() ? 400 : kGone;
+            if (would_wait(count)) return Clock::now() < ends ? kComes : in_.empty() ? kGone : 408;
+            if (count <= 0) return count < 0 || in_.empty() ? kGone : 400;
             const std::size_t end = in_.find("\n\r\n", before < 2 ? 0 : before - 2);
             const bool whole = end != std::string::npos;
             if ((whole ? end + 3 : in_.size()) > server_.config_.max_head_bytes) return 431;
@@ -160,10 +151,8 @@ class HttpServer::Connection final : public httplib::Stream {
 
     ssize_t receive_body() {
         const HttpServerConfig& config = server_.config_;
-        if (std::exchange(expects_, false)) {
-            out_ = "HTTP/1.1 100 Continue\r\n\r\n";
-            if (!send()) return -1;
-        }
+        if (std::exchange(expects_, false)) out_ = "HTTP/1.1 100 Continue\r\n\r\n";
+        if (!send()) return -1;
         if (received_ >= config.max_head_bytes + config.max_body_bytes + kMaxHttpBodyFrames) fault_ = 413;
         while (fault_ == 0 && !server_.stopping_) {
             wait_for(file_, POLLIN);
@@ -229,31 +218,28 @@ HttpServer::HttpServer(HttpServerConfig config, HttpHandler& handler) : config_(
 Result<Ok> HttpServer::listen() {
     const auto failed = [&](const char* call) {
         const std::string port = config_.option + "-port", error = std::strerror(errno);
-        const char* const why =
-            errno == EADDRINUSE ? "; another program has the port: give another by " : "; give another by ";
-        return Error{ErrorCode::io, port,
-                     config_.bind.to_string() + ": " + call + ": " + error + why + port +
-                         " (0: a free one), or another address by " + config_.option + "-bind"};
+        std::string mend =
+            "; give another by " + port + " (0: a free one), or another address by " + config_.option + "-bind";
+        if (errno == EADDRINUSE) mend = "; another program has the port" + mend;
+        if (errno == EMFILE) mend = "; raise the limit of open files (ulimit -n)";
+        return Error{ErrorCode::io, port, config_.bind.to_string() + ": " + call + ": " + error + mend};
     };
-    wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake_ < 0)
-        return Error{ErrorCode::io, "eventfd (" + config_.option + "-port)",
-                     std::string(std::strerror(errno)) + "; raise the limit of open files (ulimit -n)"};
     sockaddr_storage bound{};
     socklen_t size = to_system(config_.bind, bound);
-    const bool v6 = bound.ss_family == AF_INET6;
+    auto* const any = reinterpret_cast<sockaddr*>(&bound);
+    const int on = 1, off = 0;
+    wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_ < 0) return failed("eventfd");
     listening_ = ::socket(bound.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (listening_ < 0) return failed("socket");
-    const int on = 1, off = 0;
     // Not SO_REUSEPORT: by it a second process would share the port in silence.
     ::setsockopt(listening_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (v6) ::setsockopt(listening_, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    if (::bind(listening_, reinterpret_cast<const sockaddr*>(&bound), size) != 0) return failed("bind");
+    ::setsockopt(listening_, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);  // of IPv4 it is an error without effect
+    if (::bind(listening_, any, size) != 0) return failed("bind");
     if (::listen(listening_, kListenBacklog) != 0) return failed("listen");
-    if (::getsockname(listening_, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return failed("getsockname");
+    if (::getsockname(listening_, any, &size) != 0) return failed("getsockname");
     address_ = config_.bind;
-    address_.port = ntohs(v6 ? reinterpret_cast<const sockaddr_in6&>(bound).sin6_port
-                             : reinterpret_cast<const sockaddr_in&>(bound).sin_port);
+    address_.port = ntohs(reinterpret_cast<const sockaddr_in&>(bound).sin_port);  // at the same place in both families
     svr_sock_ = listening_;  // by which the library sees whether it should go on
     return Ok{};
 }
@@ -283,33 +269,30 @@ HttpServer::~HttpServer() {
     }
     svr_sock_ = INVALID_SOCKET;
     queued_.notify_all();
-    if (wake_ >= 0) ::eventfd_write(wake_, 1);
+    ::eventfd_write(wake_, 1);
     for (std::thread& thread : threads_) thread.join();
-    for (const int file : {listening_, wake_})
-        if (file >= 0) ::close(file);
+    ::close(wake_);  // -1, if there is none, is an error without effect
+    ::close(listening_);
 }
 
 void HttpServer::loop() {
     std::vector<pollfd> waits;
     while (!stopping_) {
-        Clock::time_point now = Clock::now(), next = Clock::time_point::max();
-        const bool pauses = now < accepts_from_;
-        if (pauses) next = accepts_from_;
-        waits.assign({{wake_, POLLIN, 0}, {pauses ? -1 : listening_, POLLIN, 0}});
+        const Clock::time_point begin = Clock::now();
+        Clock::time_point next = begin + 1h;
+        waits.assign({{wake_, POLLIN, 0}, {listening_, POLLIN, 0}});
         for (const Connection& one : held_) {
             const short events = one.step == Connection::Step::sends ? POLLOUT : POLLIN;
             waits.push_back({one.file(), events, 0});
             next = std::min(next, one.ends);
         }
-        int wait_ms = -1;
-        if (next != Clock::time_point::max())
-            wait_ms = static_cast<int>(std::max(0ms, std::chrono::ceil<std::chrono::milliseconds>(next - now)).count());
-        if (::poll(waits.data(), waits.size(), wait_ms) < 0 && errno != EINTR) {
+        const auto wait = std::max(0ms, std::chrono::ceil<std::chrono::milliseconds>(next - begin));
+        if (::poll(waits.data(), waits.size(), static_cast<int>(wait.count())) < 0 && errno != EINTR) {
             held_.clear();  // no memory, or more than the limit of open files
             std::this_thread::sleep_for(kAcceptPause);
             continue;
         }
-        now = Clock::now();
+        const Clock::time_point now = Clock::now();
         std::size_t at = 2;
         for (auto next_one = held_.begin(); next_one != held_.end();) {
             const auto one = next_one++;
@@ -322,7 +305,6 @@ void HttpServer::loop() {
             held_.splice(held_.end(), answered_);
         }
         if (waits[1].revents != 0) accept_all();
-        while (held_.size() > kMaxHttpConnections) make_room();
     }
 }
 
@@ -330,9 +312,7 @@ void HttpServer::accept_all() {
     for (int count = 0; count < kListenBacklog; ++count) {
         const int file = ::accept4(listening_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (file >= 0) {
-            const int on = 1;
-            ::setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-            if (held_.size() >= kMaxHttpConnections) make_room();
+            while (held_.size() >= kMaxHttpConnections) make_room();
             held_.emplace_back(file, *this);
             // What is there already is served at once, so that many that come at a time do not push it out.
             advance(std::prev(held_.end()));
@@ -340,36 +320,32 @@ void HttpServer::accept_all() {
         }
         if (errno == EINTR || errno == ECONNABORTED) continue;
         if (errno == EAGAIN) return;
-        if (held_.empty()) {  // no file or memory is left
-            accepts_from_ = Clock::now() + kAcceptPause;
-            return;
-        }
+        // No file or memory is left.
+        if (held_.empty()) return std::this_thread::sleep_for(kAcceptPause);
         make_room();
     }
 }
 
 // Does what the connection's socket allows and its time asks for.
 void HttpServer::advance(Connections::iterator one) {
-    const bool late = Clock::now() >= one->ends;
-    bool goes_on = false;
-    if (one->step == Connection::Step::reads) {
-        int status = one->read_head();
-        if (status == Connection::kComes && !late) return;
-        if (status == Connection::kComes) status = one->begun() ? 408 : Connection::kGone;
-        if (status == 200) {
-            const std::lock_guard lock(mutex_);
-            if (queue_.size() < kMaxHttpWaiting) {
-                queue_.splice(queue_.end(), held_, one);
-                crowded_ = true;
-                queued_.notify_one();
-                return;
-            }
-            status = 503;
-        }
-        goes_on = status != Connection::kGone && one->answer(fault_text(status));
-    } else {
-        goes_on = (one->step == Connection::Step::sends ? one->send_on() : one->drain()) && Clock::now() < one->ends;
+    if (one->step != Connection::Step::reads) {
+        const bool goes_on = one->step == Connection::Step::sends ? one->send_on() : one->drain();
+        if (!goes_on || Clock::now() >= one->ends) held_.erase(one);
+        return;
     }
+    int status = one->read_head();
+    if (status == Connection::kComes) return;
+    if (status == 200 && config_.workers > 0) {
+        const std::lock_guard lock(mutex_);
+        if (queue_.size() < kMaxHttpWaiting) {
+            queue_.splice(queue_.end(), held_, one);
+            crowded_ = true;
+            queued_.notify_one();
+            return;
+        }
+        status = 503;
+    }
+    const bool goes_on = status == 200 ? serve(*one) : status != Connection::kGone && one->answer(fault_text(status));
     if (!goes_on) held_.erase(one);
 }
 
@@ -380,12 +356,12 @@ std::string HttpServer::fault_text(int status) const {
     httplib::Response answer;
     handler_.on_fault(status, answer);
     add_fields(answer);
-    const char* const name = status == 400   ? "Bad Request"
-                             : status == 408 ? "Request Timeout"
+    const char* const name = status == 503   ? "Service Unavailable"
                              : status == 431 ? "Request Header Fields Too Large"
-                                             : "Service Unavailable";
-    std::string text = "HTTP/1.1 " + std::to_string(status) + " " + name +
-                       "\r\nConnection: close\r\nContent-Length: " + std::to_string(answer.body.size()) + "\r\n";
+                                             : (status == 408 ? "Request Timeout" : "Bad Request");
+    answer.set_header("Connection", "close");
+    answer.set_header("Content-Length", std::to_string(answer.body.size()));
+    std::string text = "HTTP/1.1 " + std::to_string(status) + " " + name + "\r\n";
     for (const auto& [field, value] : answer.headers) text += field + ": " + value + "\r\n";
     return text + "\r\n" + answer.body;
 }

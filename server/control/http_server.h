@@ -5,7 +5,7 @@
 //
 // One thread accepts, and waits for all connections at once: for their heads, for clients that take their answers
 // slowly, and for clients to close. A connection whose head is whole goes to one of a few workers, which answers and
-// gives it back. So a slow client holds no worker, unless the handler wants a body from it or it downloads a file.
+// gives it back. So a slow client holds no worker, unless the handler wants a body from it or its answer is long.
 //
 // A connection carries one request and is closed behind its answer.
 #pragma once
@@ -41,6 +41,8 @@ inline constexpr std::chrono::milliseconds kHttpLinger{500};             // for 
 struct HttpServerConfig {
     protocol::Address bind;  // port 0: a free one
     std::string option;      // for errors: "--control", of --control-port and --control-bind
+    // 0: the thread that waits for connections answers, too, for a handler that takes no bodies, waits for nothing and
+    // has answers of less than kMaxHttpUnsent.
     std::size_t workers = 8;
     std::size_t max_head_bytes = std::size_t{32} << 10;  // the request line and all fields
     std::size_t max_body_bytes = 0;
@@ -93,8 +95,7 @@ class HttpServer final : private httplib::Server {
     std::atomic<bool> stopping_{false};
     std::atomic<bool> crowded_{false};  // queue_ has requests
 
-    Connections held_;                  // of the loop
-    Clock::time_point accepts_from_{};  // of the loop
+    Connections held_;  // of the loop
     std::mutex mutex_;
     std::condition_variable queued_;
     Connections queue_, answered_;  // for the workers; back from them
