@@ -433,17 +433,6 @@ TEST_CASE(
     CHECK_FALSE(slow.back()->readable());
 }
 
-TEST_CASE("clients that do not read their answers hold no worker") {
-    const Api api;
-    std::vector<std::unique_ptr<TcpClient>> deaf;
-    for (int i = 0; i < 64; ++i) {
-        deaf.push_back(std::make_unique<TcpClient>(api.address(), 1));
-        deaf.back()->write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    }
-    CHECK(status_of(api.get("/v1/host")) == 200);
-    CHECK(body_of(deaf.back()->read_all()) == server::console_page());
-}
-
 TEST_CASE("a client is told to send a body once its head is good, and not before") {
     const Api api;
     const auto begin = [&](TcpClient& client, const std::string& key) {

@@ -97,7 +97,7 @@ TEST_CASE("readyz is good while rooms take joins or may be created") {
     CHECK(answer_of([](HostView& v) { v.draining = true; }) == "503 draining: no new rooms and no joins\n");
 }
 
-TEST_CASE("connections that say nothing, or half of a request, keep nobody from an answer") {
+TEST_CASE("one thread answers: connections that say nothing, or half of a request, keep nobody from an answer") {
     HostOnlyRooms rooms;
     const auto server = started(rooms);
     // As many as are held, so that more of them push out the oldest.
@@ -121,7 +121,7 @@ TEST_CASE("a client that does not read its answer keeps nobody from one, and a r
     HostOnlyRooms rooms;
     const auto server = started(rooms);
     std::vector<std::unique_ptr<TcpClient>> deaf;
-    for (int i = 0; i < 64; ++i) {
+    for (int i = 0; i < 20; ++i) {
         deaf.push_back(std::make_unique<TcpClient>(server->address(), 1));
         deaf.back()->write("GET /metrics HTTP/1.1\r\n\r\n");
     }
