@@ -114,7 +114,6 @@ struct ControlServer::Parts final : HttpHandler {
     bool on_head(const httplib::Request& request, httplib::Response& answer) override {
         bool answered = true;
         if (const std::optional<Problem> problem = begin(request, answer, answered)) answer_problem(*problem, answer);
-        if (answered) add_fields(answer);
         return answered;
     }
     void on_body(const httplib::Request& request, httplib::Response& answer) override {
@@ -123,19 +122,10 @@ struct ControlServer::Parts final : HttpHandler {
         const std::optional<Problem> problem =
             run(target_of(request), std::get<ControlKeys::Holder>(holder), request, answer);
         if (problem) answer_problem(*problem, answer);
-        add_fields(answer);
     }
-    void on_fault(int status, httplib::Response& answer) override {
-        answer_problem(problem_of_status(status), answer);
-        add_fields(answer);
-    }
+    void on_fault(int status, httplib::Response& answer) override { answer_problem(problem_of_status(status), answer); }
 
   private:
-    static void add_fields(httplib::Response& answer) {
-        answer.set_header("Cache-Control", "no-store");
-        answer.set_header("X-Content-Type-Options", "nosniff");
-    }
-
     // All that needs no body. `answered` is set to false if there is one to be read.
     std::optional<Problem> begin(const httplib::Request& request, httplib::Response& answer, bool& answered) {
         if (std::optional<Problem> problem = access.check_place(request)) return problem;
@@ -199,14 +189,8 @@ Result<std::unique_ptr<ControlServer>> ControlServer::start(ControlConfig config
     if (const Result<Ok> good = ControlAccess::check_hosts(config.hosts); !good) return good.error();
     HttpServerConfig http;
     http.bind = config.bind;
-    http.port_flag = "--control-port";
+    http.option = "--control";
     http.max_body_bytes = kMaxControlBodyBytes;
-    const std::string busy = problem_text(problem_of_status(503));
-    http.busy_answer =
-        "HTTP/1.1 503 Service Unavailable\r\nCache-Control: no-store\r\nConnection: close\r\nContent-Length: " +
-        std::to_string(busy.size()) +
-        "\r\nContent-Type: application/problem+json\r\nRetry-After: 1\r\nX-Content-Type-Options: nosniff\r\n\r\n" +
-        busy;
     auto parts = std::make_unique<Parts>(std::move(config), rooms);
     Result<std::unique_ptr<HttpServer>> server = HttpServer::start(std::move(http), *parts);
     if (!server) return server.error();

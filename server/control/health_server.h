@@ -1,10 +1,8 @@
 // The health and metrics port: /livez, /readyz and /metrics of a process, for probes and Prometheus. It has a port of
-// its own, no keys and no effect on the rooms. One thread serves all connections and waits for none of them: a head is
-// read as it comes and parsed once it is whole, and an answer is written as fast as its reader takes it. Each
-// connection is closed after one answer.
+// its own, no keys and no effect on the rooms.
 #pragma once
 
-#include <cstdint>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -14,9 +12,8 @@
 
 namespace orrery::server {
 
-inline constexpr std::size_t kMaxHealthConnections = 128;  // of which the oldest makes room for one more
-inline constexpr std::size_t kMaxHealthHeadBytes = 8192;   // of a request
-inline constexpr double kHealthTimeout_s = 2.0;            // for a whole head to come, and again for the answer to go
+inline constexpr std::size_t kMaxHealthHeadBytes = 8192;              // of a request
+inline constexpr std::chrono::milliseconds kHealthHeadWithin{2'000};  // from the begin of a connection
 inline constexpr double kMaxStalledAfter_s = 3600.0;
 
 struct HealthConfig {
@@ -41,14 +38,12 @@ class HealthServer {
     HealthServer(const HealthServer&) = delete;
     HealthServer& operator=(const HealthServer&) = delete;
 
-    const protocol::Address& address() const { return address_; }  // with the port that was taken
+    protocol::Address address() const;  // with the port that was taken
 
   private:
-    class Loop;
-    HealthServer(std::unique_ptr<Loop> loop, const protocol::Address& address);
-
-    std::unique_ptr<Loop> loop_;
-    protocol::Address address_;
+    struct Pages;
+    explicit HealthServer(std::unique_ptr<Pages> pages);
+    std::unique_ptr<Pages> pages_;
 };
 
 }  // namespace orrery::server

@@ -374,13 +374,14 @@ class Test:
                 break
             time.sleep(0.05)
         waiting = [socket.create_connection(("127.0.0.1", self.api.direct)) for _ in range(queue)]
+        for one in waiting:
+            one.sendall(request)
         time.sleep(0.3)
         for method, path, operation in self.api.operations():
             self.api.must(method, path, 503, id="none", key=self.keys["admin"], body=self.GOOD.get(operation["operationId"]))
         self.fake.tell("release")
-        for one in held:
-            check(one.recv(12) == b"HTTP/1.1 200", "a held request was not answered")
         for one in held + waiting:
+            check(one.recv(12) == b"HTTP/1.1 200", "a request that was held or waited was not answered")
             one.close()
 
     def log(self):

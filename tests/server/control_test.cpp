@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 
 #include "server/control/console_page.h"
+#include "server/control/http_server.h"
 #include "tests/support/fake_rooms.h"
 #include "tests/support/seeded_random.h"
 #include "tests/support/tcp_client.h"
@@ -262,7 +264,7 @@ TEST_CASE("what is larger than its limit is refused") {
     CHECK(status_of(api.get("/v1/host", "X-Field: " + std::string(9000, 'x') + "\r\n")) == 400);
     TcpClient endless(api.address());
     endless.write(std::string(100'000, 'G'));  // a first line that does not end
-    CHECK(endless.read_all().empty());
+    CHECK(status_of(endless.read_all()) == 431);
     std::string ranges = "bytes=0-0";
     while (ranges.size() < 8000) ranges += ",0-0";
     CHECK(status_of(api.get("/v1/host", "Range: " + ranges + "\r\n")) == 200);
@@ -394,19 +396,55 @@ TEST_CASE("paths take ids, and a method that a path lacks is named") {
     CHECK(body_of(head).empty());
 }
 
-TEST_CASE("slow connections do not keep others waiting") {
+TEST_CASE("slow connections hold no worker: a request is answered while all of them are open") {
+    for (const std::size_t count : {std::size_t{64}, std::size_t{120}}) {
+        const Api api;
+        std::vector<std::unique_ptr<TcpClient>> slow;
+        for (std::size_t i = 0; i < count; ++i) {
+            slow.push_back(std::make_unique<TcpClient>(api.address()));
+            REQUIRE(slow.back()->connected());
+            if (i % 3 != 0) slow.back()->write(i % 3 == 1 ? "G" : "GET / HTTP/1.1\r\nHost: localhost\r\nX-Field: ");
+        }
+        for (int i = 0; i < 10; ++i) CHECK(status_of(api.get("/v1/host")) == 200);
+        // None was closed or told of its time meanwhile: no request waited for one's end.
+        CHECK(std::ranges::none_of(slow, [](const auto& one) { return one->readable(); }));
+        slow[2]->write("\r\n\r\n");
+        CHECK(status_of(slow[2]->read_all()) == 200);
+    }
+}
+
+TEST_CASE(
+    "a head that does not come is told so, one that ends too early too, and more connections push out the oldest") {
     const Api api;
+    CHECK(status_of(api.send("GET / HT")) == 400);
+    CHECK(api.send("").empty());
+    TcpClient silent(api.address()), begun(api.address());
+    begun.write("G");
+    CHECK(status_of(begun.read_all()) == 408);
+    CHECK(silent.read_all().empty());
+    TcpClient oldest(api.address());
     std::vector<std::unique_ptr<TcpClient>> slow;
-    for (int i = 0; i < 64; ++i) {
+    for (std::size_t i = 0; i < 2 * server::kMaxHttpConnections; ++i) {
         slow.push_back(std::make_unique<TcpClient>(api.address()));
         REQUIRE(slow.back()->connected());
-        slow.back()->write(i % 2 ? "G" : "GET / HTTP/1.1\r\nHost: localhost\r\nX-Field: ");
     }
     CHECK(status_of(api.get("/v1/host")) == 200);
-    // One that has begun its head is told; the other is none.
-    CHECK(status_of(slow[0]->read_all()) == 408);
-    CHECK(slow[1]->read_all().empty());
-    CHECK(status_of(api.get("/v1/host")) == 200);
+    CHECK(oldest.read_all().empty());
+    CHECK_FALSE(slow.back()->readable());
+}
+
+TEST_CASE("a client is told to send a body once its head is good, and not before") {
+    const Api api;
+    const auto begin = [&](TcpClient& client, const std::string& key) {
+        client.write("POST /v1/drain HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + key +
+                     "\r\nContent-Type: application/json\r\nContent-Length: 15\r\nExpect: 100-continue\r\n\r\n");
+        return status_of(client.read_head());
+    };
+    TcpClient good(api.address()), bad(api.address());
+    CHECK(begin(good, kAdmin) == 100);
+    good.write("{\"within_s\": 1}");
+    CHECK(status_of(good.read_all()) == 202);
+    CHECK(begin(bad, kRead) == 403);
 }
 
 TEST_CASE("a body that does not come is not waited for without end") {
@@ -418,23 +456,31 @@ TEST_CASE("a body that does not come is not waited for without end") {
     CHECK_FALSE(api.rooms.host().draining);
 }
 
-TEST_CASE("more connections than can wait are told so") {
+TEST_CASE("more requests than can wait are told so") {
+    constexpr std::size_t kWorkers = 8, kTooMany = 100;
     Api api;
     api.rooms.hold(true);
-    std::vector<std::unique_ptr<TcpClient>> held, waiting;
-    for (int i = 0; i < 8; ++i) {
-        held.push_back(std::make_unique<TcpClient>(api.address()));
-        held.back()->write("GET /v1/host HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + kRead + "\r\n\r\n");
-    }
-    while (api.rooms.waiting_calls() < 8) ::usleep(1000);
-    for (int i = 0; i < 128; ++i) waiting.push_back(std::make_unique<TcpClient>(api.address()));
-    for (int i = 0; i < 100; ++i) {  // whatever their number
-        const std::string answer = api.get("/v1/version");
-        REQUIRE(status_of(answer) == 503);
-        CHECK(has(answer, "Retry-After: 1"));
-    }
+    std::vector<std::unique_ptr<TcpClient>> clients;
+    const auto ask = [&] {
+        clients.push_back(std::make_unique<TcpClient>(api.address()));
+        clients.back()->write("GET /v1/host HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + kRead +
+                              "\r\n\r\n");
+    };
+    while (clients.size() < kWorkers) ask();
+    while (api.rooms.waiting_calls() < kWorkers) ::usleep(1000);
+    while (clients.size() < kWorkers + server::kMaxHttpWaiting + kTooMany) ask();
+    const auto readable = [](const auto& client) { return client->readable(); };
+    while (std::ranges::count_if(clients, readable) < std::ptrdiff_t{kTooMany}) ::usleep(1000);
     api.rooms.hold(false);
-    for (const auto& client : held) CHECK(status_of(client->read_all()) == 200);
+    std::size_t good = 0, refused = 0;
+    for (const auto& client : clients) {
+        const std::string answer = client->read_all();
+        good += status_of(answer) == 200;
+        refused += status_of(answer) == 503 && has(answer, "\r\nRetry-After: 1\r\n") &&
+                   has(answer, "\r\nCache-Control: no-store\r\n") && has(answer, "application/problem+json");
+    }
+    CHECK(good == kWorkers + server::kMaxHttpWaiting);
+    CHECK(refused == kTooMany);
 }
 
 TEST_CASE("a recording is sent in parts, and few at a time") {
@@ -478,6 +524,8 @@ TEST_CASE("a recording is sent in parts, and few at a time") {
         }
         CHECK(status_of(part("")) == 503);
         CHECK(status_of(api.get("/v1/host")) == 200);
+        // A client that is slower than the server gets all of it.
+        CHECK(downloads.back()->read_all().size() == std::size_t{64} << 20);
         api.server.reset();  // ends with what is under way
     }
 }

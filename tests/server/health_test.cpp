@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include "server/base/exit_code.h"
 #include "server/cli/health.h"
 #include "server/control/health_probe.h"
+#include "server/control/http_server.h"
 #include "server/control/metrics.h"
 #include "tests/support/captured_output.h"
 #include "tests/support/still_rooms.h"
@@ -99,7 +101,7 @@ TEST_CASE("one thread answers: connections that say nothing, or half of a reques
     StillRooms rooms(false);
     const auto server = started(rooms);
     // As many as are held, so that more of them push out the oldest.
-    for (const std::size_t count : {std::size_t{64}, 2 * server::kMaxHealthConnections}) {
+    for (const std::size_t count : {std::size_t{64}, std::size_t{120}, 2 * server::kMaxHttpConnections}) {
         std::vector<std::unique_ptr<TcpClient>> slow;
         for (std::size_t i = 0; i < count; ++i) {
             slow.push_back(std::make_unique<TcpClient>(server->address()));
@@ -107,7 +109,9 @@ TEST_CASE("one thread answers: connections that say nothing, or half of a reques
             if (i % 2 == 1) slow.back()->write("GET /livez HTTP/1.1\r\nHost:");
         }
         for (int i = 0; i < 10; ++i) CHECK(get(server->address(), "/livez").starts_with("HTTP/1.1 200"));
-        // The last of them is there still: nobody waited for its end.
+        // All for which there is room are there still: nobody waited for their end.
+        if (count < server::kMaxHttpConnections)
+            CHECK(std::ranges::none_of(slow, [](const auto& one) { return one->readable(); }));
         slow.back()->write(" x\r\n\r\n");
         CHECK(slow.back()->read_all().starts_with("HTTP/1.1 200"));
     }
@@ -124,6 +128,11 @@ TEST_CASE("a client that does not read its answer keeps nobody from one, and a r
     TcpClient slow(server->address());
     slow.write_bytewise("GET /livez HTTP/1.0\r\n\r\n");
     CHECK(slow.read_all().find(" 200 OK") != std::string::npos);
+    TcpClient late(server->address());
+    late.write("GET /livez HTTP/1.0\r\nHost");
+    const std::string answer = late.read_all();
+    CHECK(answer.starts_with("HTTP/1.1 408"));
+    CHECK(body_of(answer) == "the request came too slowly\n");
 }
 
 TEST_CASE("the health port takes no body, no long head, no other method, and has three pages") {

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,6 +64,11 @@ class TcpClient {
         for (const char byte : bytes) write({&byte, 1});
     }
     void end_of_writing() { ::shutdown(socket_, SHUT_WR); }
+    // Whether bytes are there, or the other end has closed.
+    bool readable() const {
+        pollfd one{socket_, POLLIN, 0};
+        return ::poll(&one, 1, 0) > 0;
+    }
     // What comes until the other end closes.
     std::string read_all() {
         std::string out;
