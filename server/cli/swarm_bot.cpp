@@ -60,14 +60,12 @@ void Bot::finish(std::uint64_t now_ns) {
 void Bot::leave(std::uint64_t now_ns, std::uint64_t again_at_ns) {
     if (way_) {
         way_->leave(*client_, now_ns);
-        client_.reset();
         leaving_ = std::move(way_);
     }
     ended(again_at_ns);
 }
 
 void Bot::ended(std::uint64_t again_at_ns) {
-    found_nobody_ = unreachable();
     counted_ = traffic();
     client_.reset();
     way_.reset();
@@ -86,7 +84,8 @@ void Bot::fail(const std::string& reason, std::uint64_t now_ns) {
 }
 
 void Bot::refuse(const std::string& reason) {
-    totals_.refused.add(unreachable() ? "nothing listens at " + door_.server.to_string() : reason);
+    found_nobody_ = unreachable();
+    totals_.refused.add(found_nobody_ ? "nothing listens at " + door_.server.to_string() : reason);
 }
 
 void Bot::try_to_join(std::uint64_t now_ns) {
@@ -97,6 +96,7 @@ void Bot::try_to_join(std::uint64_t now_ns) {
     warning_.clear();
     ++totals_.tried;
     way_ = door_.make_way(door_.server, counted_);
+    found_nobody_ = false;
     orrery_client_config config;
     orrery_client_config_init(&config);
     config.log.user = &warning_;
