@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <thread>
 
 #include "server/base/key_file.h"
 #include "server/cli/command_line.h"
@@ -23,6 +24,7 @@ namespace {
 
 constexpr std::uint32_t kMaxBots = 4096;
 constexpr std::uint32_t kOtherFiles = 64;      // that the program has open beside the bots' sockets
+constexpr std::uint32_t kWebFiles = 2;         // sockets of a bot over WebSocket, which may leave and join again
 constexpr std::uint64_t kBeat_ns = 8'000'000;  // a bot is called at least so often
 constexpr double kMaxSeconds = 1e6, kMaxEvery_s = 3600.0, kLeastEvery_s = 0.1;
 
@@ -30,25 +32,35 @@ volatile std::sig_atomic_t stop_asked = 0;
 void ask_to_stop(int) { stop_asked = 1; }
 
 struct SwarmOptions {
-    std::string server, key_file, control, control_keys;
+    std::string server, key_file, token_server, control, control_keys;
     std::uint32_t clients = 0;
     double seconds = 60.0, status_every_s = 1.0;
     std::uint64_t seed = 1;
     std::uint32_t channels = 2;
     SwarmPace pace;
     double join_timeout_s = 10.0;
-    bool json = false;
+    bool web = false, json = false;
 };
 
 void describe(CLI::App& app, SwarmOptions& options) {
     const auto seconds = CLI::Range(0.0, kMaxSeconds);
-    app.add_option("SERVER", options.server, "UDP address of a running `orrery serve`, for example 127.0.0.1:7770")
+    app.add_option(
+           "SERVER", options.server,
+           "address of a running `orrery serve`, for example 127.0.0.1:7770: the one that it prints as udp=, or "
+           "with --ws as http=")
         ->required();
     app.add_option("--clients", options.clients, "number of bots")->required()->check(whole_number(1, kMaxBots));
+    const auto web =
+        app.add_flag("--ws", options.web, "bots play over WebSocket, at the web port of the server, instead of UDP");
     const auto key =
         app.add_option("--key-file", options.key_file,
                        "file with the key of the server: 64 hex digits, mode 0600; each bot makes its tokens with it. "
-                       "Without it: the server gives tokens (serve --insecure)");
+                       "Without it: the server gives tokens (serve --insecure; with --ws: a server on loopback "
+                       "without --key-file)");
+    app.add_option("--token-server", options.token_server,
+                   "with --ws and --key-file: UDP address of the server (udp=), which tokens have to name")
+        ->needs(web)
+        ->needs(key);
     app.add_option("--control", options.control,
                    "address of the server's control API, which gives the tokens: the bots are spread over its rooms")
         ->excludes(key);
@@ -95,10 +107,9 @@ double cpu_s() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Each bot has a socket.
-Result<Ok> raise_file_limit(std::uint32_t bots) {
+Result<Ok> raise_file_limit(std::uint32_t bots, std::uint32_t sockets_of_each) {
     rlimit limit{};
-    const rlim_t wanted = bots + kOtherFiles;
+    const rlim_t wanted = bots * sockets_of_each + kOtherFiles;
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return Ok{};
     limit.rlim_cur = std::min(limit.rlim_max, wanted);
     if (limit.rlim_cur == wanted && ::setrlimit(RLIMIT_NOFILE, &limit) == 0) return Ok{};
@@ -153,6 +164,7 @@ class Swarm {
         }
         const std::uint64_t now = now_ns();
         for (const auto& bot : bots_) bot->finish(now);
+        let_all_leave();
         return finish(seconds_until(now));
     }
 
@@ -173,7 +185,7 @@ class Swarm {
                 calls_[i] = now + kBeat_ns;
             }
             next = std::min(next, calls_[i]);
-            polled_[i] = {bot.handle(), POLLIN, 0};
+            polled_[i] = {bot.handle(), bot.events(), 0};
         }
         return next;
     }
@@ -184,6 +196,15 @@ class Swarm {
         const timespec time{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
         if (::ppoll(polled_.data(), polled_.size(), &time, nullptr) >= 0) return;
         for (pollfd& polled : polled_) polled.revents = 0;  // a signal
+    }
+
+    // Each of them limits the time that this takes.
+    void let_all_leave() {
+        const auto leaves = [](const auto& bot) { return bot->leaves(); };
+        while (std::any_of(bots_.begin(), bots_.end(), leaves)) {
+            for (const auto& bot : bots_) bot->update(now_ns());
+            std::this_thread::sleep_for(std::chrono::nanoseconds(kBeat_ns));
+        }
     }
 
     bool over(std::uint64_t now) {
@@ -243,6 +264,7 @@ class Swarm {
         const double cpu = cpu_s();
         status.cpu_share = (cpu - told_cpu_s_) / std::max(status.length_s, 1e-9);
         status.lag_max_s = lag_s_;
+        status.may_lose = !options_.web;
         print(options_.json ? swarm_status_json(status) : swarm_status_text(status));
         told_ = all;
         told_cpu_s_ = cpu;
@@ -255,14 +277,16 @@ class Swarm {
         totals_.traffic = traffic();
         SwarmSummary summary{totals_, options_.clients, seconds, cpu_s(), std::max(lag_all_s_, lag_s_)};
         for (const auto& bot : bots_) summary.by_client.push_back(bot->traffic());
+        summary.may_lose = !options_.web;
         print(options_.json ? swarm_summary_json(summary) : swarm_summary_text(summary));
         const std::string place = door_.server.to_string();
         if (totals_.tried > 0 && totals_.traffic.bytes_in == 0) {
             const bool reasons = totals_.refused.count() > 0;
-            return complain(place + ": nothing answers: " +
-                                (reasons ? totals_.refused.all().begin()->first
-                                         : "start a server there, or name the address that it prints as udp="),
-                            kExitMachine);
+            return complain(
+                place +
+                    ": nothing answers: " + (reasons ? totals_.refused.all().begin()->first + "; " : std::string()) +
+                    "start a server there, or name the address that it prints as " + (options_.web ? "http=" : "udp="),
+                kExitMachine);
         }
         if (totals_.refused.count() == 0 && totals_.disconnected.count() == 0) return kExitGood;
         return complain(place + ": " + std::to_string(totals_.refused.count()) + " of " +
@@ -294,8 +318,8 @@ class Swarm {
 int swarm_command(const std::vector<std::string>& arguments) {
     SwarmOptions options;
     CLI::App app(
-        "Bots join a server over UDP, drive by a random walk of their controls, leave, and come back with new tokens. "
-        "What they see is printed. All bots run on one thread. There are no bots over WebSocket.",
+        "Bots join a server over UDP or WebSocket, drive by a random walk of their controls, leave, and come back with "
+        "new tokens. What they see is printed. All bots run on one thread.",
         "orrery swarm");
     app.footer(
         "Exit code 0: all that wanted to be in were let in, and none was thrown out. 1: some were not. 3: nothing "
@@ -306,11 +330,24 @@ int swarm_command(const std::vector<std::string>& arguments) {
     if (!server) return complain(server.error(), kExitUsage);
     if (server->port == 0)
         return complain("SERVER " + options.server + ": name the port that it listens on", kExitUsage);
-    if (const Result<Ok> files = raise_file_limit(options.clients); !files)
+    if (const Result<Ok> files = raise_file_limit(options.clients, options.web ? kWebFiles : 1); !files)
         return complain(files.error(), kExitMachine);
     if (options.control.empty() != options.control_keys.empty())
         return complain("--control and --control-keys go together: name both", kExitUsage);
-    SwarmDoor door{*server, std::nullopt, options.join_timeout_s, {}};
+    if (options.web && !options.key_file.empty() && options.token_server.empty()) {
+        return complain(
+            "--key-file with --ws: name by --token-server the UDP address of the server (udp=): tokens have it",
+            kExitUsage);
+    }
+    SwarmDoor door{*server, options.web ? make_web_way : make_udp_way, std::nullopt, *server, options.join_timeout_s,
+                   {}};
+    if (!options.token_server.empty()) {
+        const Result<protocol::Address> token_server = protocol::Address::parse(options.token_server);
+        if (!token_server) return complain("--token-server " + token_server.error().to_string(), kExitUsage);
+        if (token_server->port == 0)
+            return complain("--token-server " + options.token_server + ": name the UDP port of the server", kExitUsage);
+        door.token_server = *token_server;
+    }
     std::optional<RoomsDoor> rooms;
     if (!options.control.empty()) {
         const Result<protocol::Address> control = protocol::Address::parse(options.control);

@@ -53,6 +53,12 @@ std::string quantile_text(const Spread& spread, double share) {
     return time ? fmt::format("{:.2f}", *time) : "-";
 }
 
+std::string lost_text(std::uint64_t lost, bool may_lose) { return may_lose ? std::to_string(lost) : "-"; }
+
+std::optional<double> lost_number(std::uint64_t lost, bool may_lose) {
+    return may_lose ? std::optional(static_cast<double>(lost)) : std::nullopt;
+}
+
 struct Bytes {
     double mean = 0.0;
     std::uint64_t most = 0;
@@ -90,8 +96,8 @@ std::string swarm_status_text(const SwarmStatus& s) {
         "lag_max_ms={:.1f}",
         s.at_s, s.trying, s.connected, s.playing, s.seated, per_second(s.traffic.snapshots, s.length_s),
         per_second(s.traffic.bytes_in, s.length_s), per_second(s.traffic.bytes_out, s.length_s),
-        quantile_text(s.round_trip, 0.5), quantile_text(s.round_trip, 0.99), s.traffic.lost, s.traffic.late,
-        100.0 * s.cpu_share, ms(s.lag_max_s));
+        quantile_text(s.round_trip, 0.5), quantile_text(s.round_trip, 0.99), lost_text(s.traffic.lost, s.may_lose),
+        s.traffic.late, 100.0 * s.cpu_share, ms(s.lag_max_s));
 }
 
 std::string swarm_status_json(const SwarmStatus& s) {
@@ -108,7 +114,7 @@ std::string swarm_status_json(const SwarmStatus& s) {
         .number("out_bytes_per_s", rate(s.traffic.bytes_out))
         .number("rtt_p50_ms", quantile_ms(s.round_trip, 0.5))
         .number("rtt_p99_ms", quantile_ms(s.round_trip, 0.99))
-        .number("lost", s.traffic.lost)
+        .number("lost", lost_number(s.traffic.lost, s.may_lose))
         .number("late", s.traffic.late)
         .number("cpu_percent", std::optional(100.0 * s.cpu_share))
         .number("lag_max_ms", std::optional(ms(s.lag_max_s)))
@@ -129,8 +135,8 @@ std::string swarm_summary_text(const SwarmSummary& s) {
                s.clients, s.seconds, t.tried, t.joined, t.refused.count(), t.given_up, t.left, t.disconnected.count(),
                quantile_text(t.join, 0.5), quantile_text(t.join, 0.99), quantile_text(t.round_trip, 0.5),
                quantile_text(t.round_trip, 0.99), quantile_text(t.gap, 0.5), quantile_text(t.gap, 0.99),
-               ms(t.gap.max_s()), t.traffic.snapshots, t.traffic.lost, t.traffic.late, in.mean, in.most, out.mean,
-               out.most, s.cpu_s, ms(s.lag_max_s));
+               ms(t.gap.max_s()), t.traffic.snapshots, lost_text(t.traffic.lost, s.may_lose), t.traffic.late, in.mean,
+               in.most, out.mean, out.most, s.cpu_s, ms(s.lag_max_s));
 }
 
 std::string swarm_summary_json(const SwarmSummary& s) {
@@ -157,7 +163,7 @@ std::string swarm_summary_json(const SwarmSummary& s) {
         .number("gap_p99_ms", quantile_ms(t.gap, 0.99))
         .number("gap_max_ms", std::optional(ms(t.gap.max_s())))
         .number("snapshots", t.traffic.snapshots)
-        .number("lost", t.traffic.lost)
+        .number("lost", lost_number(t.traffic.lost, s.may_lose))
         .number("late", t.traffic.late)
         .number("in_bytes_per_client", std::optional(in.mean))
         .number("in_bytes_most", in.most)

@@ -41,7 +41,7 @@ class Reasons {
 
 struct SwarmTraffic {
     std::uint64_t snapshots = 0, lost = 0, late = 0;
-    std::uint64_t bytes_in = 0, bytes_out = 0;  // of datagrams, without UDP and IP headers
+    std::uint64_t bytes_in = 0, bytes_out = 0;  // of datagrams or of the stream, without headers of UDP, TCP and IP
 };
 
 struct SwarmTotals {
@@ -60,6 +60,7 @@ struct SwarmStatus {
     Spread round_trip;
     double cpu_share = 0.0;  // of one core, by this program
     double lag_max_s = 0.0;  // by which a bot was called too late
+    bool may_lose = true;    // a stream loses nothing: `lost` has no meaning
 };
 
 struct SwarmSummary {
@@ -67,6 +68,7 @@ struct SwarmSummary {
     std::uint32_t clients = 0;
     double seconds = 0.0, cpu_s = 0.0, lag_max_s = 0.0;
     std::vector<SwarmTraffic> by_client{};
+    bool may_lose = true;
 };
 
 std::string swarm_status_text(const SwarmStatus& status);

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "server/cli/swarm_figures.h"
+#include "server/cli/swarm_http.h"
 #include "server/cli/swarm_plan.h"
+#include "server/net/handshake_key.h"
 #include "tests/support/seed.h"
 #include "tests/support/seeded_random.h"
 
@@ -109,9 +111,56 @@ TEST_CASE("a summary names each reason, and what was not measured is no number")
           std::string::npos);
     CHECK(json.find("\"refusals\": [{\"reason\": \"full \\\"now\\\"\", \"count\": 2}]") != std::string::npos);
     CHECK(json.find("\"gap_p50_ms\": null") != std::string::npos);
+    CHECK(text.find(" lost=0 late=0 ") != std::string::npos);
+    summary.may_lose = false;
+    CHECK(swarm_summary_text(summary).find(" lost=- late=0 ") != std::string::npos);
+    CHECK(swarm_summary_json(summary).find("\"lost\": null") != std::string::npos);
     SwarmStatus status;
     status.length_s = 2.0;
     status.traffic.snapshots = 120;
     CHECK(swarm_status_text(status).find(" snapshots_per_s=60 ") != std::string::npos);
     CHECK(swarm_status_json(status).find("\"rtt_p99_ms\": null") != std::string::npos);
+}
+
+TEST_CASE("an answer opens a WebSocket if it proves that the server has read the key") {
+    orrery::testing::SeededRandom random(5);
+    std::set<std::string> keys;
+    for (int i = 0; i < 100; ++i) {
+        keys.insert(random_handshake_key(random));
+        CHECK(is_handshake_key(*keys.rbegin()));
+    }
+    CHECK(keys.size() == 100);
+    const std::string key = *keys.begin();
+    const auto answer = [&](const std::string& status, const std::string& accept) {
+        const auto read = read_http_answer("HTTP/1.1 " + status + "\r\nUPGRADE: WebSocket\r\nConnection: Upgrade\r\n" +
+                                           "Sec-WebSocket-Accept:  " + accept + " \r\n\r\n");
+        REQUIRE(read);
+        return *read;
+    };
+    const std::string accept = handshake_answer(key);
+    CHECK(answer("101 Switching Protocols", accept).opens_web_socket(key));
+    CHECK(answer("101", accept).opens_web_socket(key));
+    CHECK_FALSE(answer("101", handshake_answer(*keys.rbegin())).opens_web_socket(key));
+    CHECK_FALSE(answer("200 OK", accept).opens_web_socket(key));
+    CHECK_FALSE(read_http_answer("HTTP/1.1 101\r\n\r\n")->opens_web_socket(key));
+}
+
+TEST_CASE("a refusal over HTTP is told by its status and the first line of its text") {
+    const auto answer = read_http_answer("HTTP/1.1 403 Forbidden\r\nContent-Length: 7\r\n\r\n");
+    REQUIRE(answer);
+    CHECK(answer->status == 403);
+    CHECK(answer->refusal("not you\r\nat all") == "403 Forbidden: not you");
+    CHECK(answer->refusal("") == "403 Forbidden");
+    CHECK(answer->refusal("\x1b[31m") == "403 Forbidden");
+    CHECK(answer->refusal(std::string(1000, 'x')) == "403 Forbidden: " + std::string(kMaxRefusalBytes, 'x'));
+    CHECK(answer->is_whole("not yo") == false);
+    CHECK(answer->is_whole("not you") == true);
+    CHECK_FALSE(read_http_answer("HTTP/1.0 426\r\n\r\n")->is_whole("x"));
+    CHECK_FALSE(read_http_answer("HTTP/1.1 200 OK\r\nContent-Length: no\r\n\r\n")->is_whole("x"));
+    for (const char* other :
+         {"", "SSH-2.0-x\r\n\r\n", "HTTP/2 200 OK\r\n\r\n", "HTTP/1.1 -10 No\r\n\r\n", "HTTP/1.1 2x0 No\r\n\r\n",
+          "HTTP/1.1 200 OK\r\nno field\r\n\r\n", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 \x1b[1m\r\n\r\n"}) {
+        CAPTURE(other);
+        CHECK_FALSE(read_http_answer(other));
+    }
 }
