@@ -105,7 +105,7 @@ void describe_operators(CLI::App& app, GameServerConfig& config) {
         ->check(whole_number(0, 65'535));
     app.add_option("--control-keys", config.control_keys,
                    "file with the keys of the control API: lines of a name, read, operate or admin, and 64 hex digits, "
-                   "mode 0600; without it RECORD/control.key is written");
+                   "mode 0600; without it RECORD/control.key is read, and written if it is not there");
     app.add_flag("!--no-control", config.control, "no control API");
     app.add_option("--health-bind", config.health_bind, "address of /livez, /readyz and /metrics, which have no key")
         ->capture_default_str();

@@ -3,6 +3,8 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "server/base/hex.h"
@@ -103,7 +105,13 @@ Result<ControlKeys> ControlKeys::read(const std::string& path) {
     return keys;
 }
 
-Result<ControlKeys> ControlKeys::make(const std::string& path, protocol::RandomSource& random) {
+Result<ControlKeys> ControlKeys::read_or_make(const std::string& path, protocol::RandomSource& random) {
+    if (std::error_code ignored; std::filesystem::exists(path, ignored)) {
+        Result<ControlKeys> kept = read(path);
+        if (kept) return kept;
+        return Error{kept.error().code, kept.error().place,
+                     kept.error().message + "; or remove the file for a new one"};
+    }
     ControlKeys keys;
     Entry& entry = keys.keys_.emplace_back();
     entry.holder = {"admin", ControlLevel::admin};

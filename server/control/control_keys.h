@@ -26,8 +26,9 @@ class ControlKeys {
     // An error names file and line, and never a digit of a key: a line of another form, a name or a key that stands
     // there twice, too many keys, none at all, or a file that others may read.
     static Result<ControlKeys> read(const std::string& path);
-    // Writes a file with one random key, "admin", of level admin, in the place of what is there, and returns it.
-    static Result<ControlKeys> make(const std::string& path, protocol::RandomSource& random);
+    // The same, but where no file is: writes one with a random key, "admin", of level admin. So servers that record to
+    // one folder, at a time or one after the other, have one key.
+    static Result<ControlKeys> read_or_make(const std::string& path, protocol::RandomSource& random);
 
     ControlKeys() = default;  // no key fits
     ~ControlKeys();

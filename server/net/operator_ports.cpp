@@ -16,7 +16,6 @@ struct OperatorPorts::State {
     std::unique_ptr<ControlServer> control;
     std::unique_ptr<HealthServer> health;
     std::unique_ptr<AgonesAgent> fleet;
-    std::string key_file;
 };
 
 namespace {
@@ -54,12 +53,13 @@ Result<Ok> OperatorPorts::start(const GameServerConfig& config, Rooms& rooms) {
         for (const protocol::replay::KeyValue& pair : about_build(config.target))
             if (pair.key == "commit") control.commit = pair.value;
         protocol::SystemRandom random;
-        if (config.control_keys.empty()) s.key_file = (std::filesystem::path(config.record) / "control.key").string();
+        const bool own = config.control_keys.empty();
+        const std::filesystem::path folder = config.record;
         std::error_code ignored;
-        if (!s.key_file.empty()) std::filesystem::create_directories(config.record, ignored);
-        Result<ControlKeys> keys =
-            s.key_file.empty() ? ControlKeys::read(config.control_keys) : ControlKeys::make(s.key_file, random);
-        if (!keys) return s.key_file.empty() ? input_error(keys.error()) : coded(ErrorCode::io, keys.error());
+        if (own) std::filesystem::create_directories(folder, ignored);
+        Result<ControlKeys> keys = own ? ControlKeys::read_or_make((folder / "control.key").string(), random)
+                                       : ControlKeys::read(config.control_keys);
+        if (!keys) return own ? coded(ErrorCode::io, keys.error()) : input_error(keys.error());
         control.keys = std::move(keys).value();
         Result<std::unique_ptr<ControlServer>> started = ControlServer::start(std::move(control), rooms);
         if (!started) return started.error();
@@ -87,7 +87,5 @@ std::vector<std::pair<std::string, protocol::Address>> OperatorPorts::addresses(
     if (state_->health) out.emplace_back("health", state_->health->address());
     return out;
 }
-
-const std::string& OperatorPorts::key_file() const { return state_->key_file; }
 
 }  // namespace orrery::server

@@ -23,7 +23,6 @@ class OperatorPorts {
     void stop();
 
     std::vector<std::pair<std::string, protocol::Address>> addresses() const;  // "control" and "health"
-    const std::string& key_file() const;  // that was written with a key of the control API; empty: none was
 
   private:
     struct State;

@@ -16,10 +16,12 @@ import urllib.request
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from programs import Failure, Server, check, main
+from rooms import Rooms
 
 SOURCE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else ""
 OBSERVE = os.path.join(SOURCE, "deploy", "observe")
 METRIC = re.compile(r"\b((?:orrery|process)_[a-z_]+)\b")
+SERIES_MOST = 200
 PATIENCE_S = 60  # far more than any step needs
 
 
@@ -126,54 +128,90 @@ def dashboard_and_rules_name_only_what_is_exported(programs, folder):
     check(len(ids) == len(set(ids)), "two panels have one id")
 
 
-def a_prometheus_scrapes_it_and_its_alert_fires(programs, folder):
-    check(shutil.which("prometheus"), "there is no prometheus: install it (deploy/deps test)")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        own = "127.0.0.1:%d" % free.getsockname()[1]
+class Prometheus:
+    """A Prometheus with deploy/observe's configuration and rules, which scrapes one health port each second."""
 
-    def query(expression):
-        url = f"http://{own}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
+    def __init__(self, folder, target):
+        check(shutil.which("prometheus"), "there is no prometheus: install it (deploy/deps test)")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.own = "127.0.0.1:%d" % free.getsockname()[1]
+        shutil.copy(os.path.join(OBSERVE, "alerts.yml"), folder)
+        with open(os.path.join(OBSERVE, "prometheus.yml"), encoding="utf-8") as file:
+            text = file.read().replace("127.0.0.1:7791", target).replace("15s", "1s")
+        settings = os.path.join(folder, "prometheus.yml")
+        with open(settings, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.log = os.path.join(folder, "prometheus.log")
+        with open(self.log, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                ["prometheus", "--config.file=" + settings, "--web.listen-address=" + self.own,
+                 "--storage.tsdb.path=" + os.path.join(folder, "data")], stdout=log, stderr=log)
+
+    def query(self, expression):
+        url = f"http://{self.own}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
         try:
             with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
                 return json.load(answer)["data"]["result"]
         except urllib.error.HTTPError as error:
+            if error.code == 503:  # it starts
+                raise
             raise Failure(f"{expression}: {error.read().decode()}")
 
-    def wait_for(expression, what):
+    def value(self, expression):
+        result = self.query(expression)
+        check(len(result) == 1, f"{expression}: {result}")
+        return float(result[0]["value"][1])
+
+    def wait_for(self, expression, what):
         ends = time.monotonic() + PATIENCE_S
         while time.monotonic() < ends:
             try:
-                if query(expression):
+                if self.query(expression):
                     return
-            except urllib.error.URLError:  # it starts
+            except urllib.error.URLError:
                 pass
             time.sleep(0.2)
-        with open(os.path.join(folder, "log"), encoding="utf-8") as log:
+        with open(self.log, encoding="utf-8") as log:
             raise Failure(f"{what}: {log.read()}")
 
-    with Fake(programs) as fake, open(os.path.join(folder, "log"), "w", encoding="utf-8") as log:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=PATIENCE_S)
+
+
+def a_prometheus_scrapes_it_and_its_alert_fires(programs, folder):
+    with Fake(programs) as fake:
         fake.say("failing 2")
-        shutil.copy(os.path.join(OBSERVE, "alerts.yml"), folder)
-        with open(os.path.join(OBSERVE, "prometheus.yml"), encoding="utf-8") as file:
-            text = file.read().replace("127.0.0.1:7791", fake.address).replace("15s", "1s")
-        with open(os.path.join(folder, "prometheus.yml"), "w", encoding="utf-8") as file:
-            file.write(text)
-        prometheus = subprocess.Popen(
-            ["prometheus", "--config.file=" + os.path.join(folder, "prometheus.yml"), "--web.listen-address=" + own,
-             "--storage.tsdb.path=" + os.path.join(folder, "data")], stdout=log, stderr=log)
-        try:
-            wait_for('up{job="orrery"} == 1', "the port is not scraped")
-            wait_for('ALERTS{alertname="OrreryRecordingFailing", alertstate="firing"}', "no alert fires")
-            check(query("orrery_clients")[0]["value"][1] == "3", str(query("orrery_clients")))
-            wait_for("rate(orrery_ticks_total[1m])", "a second scrape")
+        with Prometheus(folder, fake.address) as prometheus:
+            prometheus.wait_for('up{job="orrery"} == 1', "the port is not scraped")
+            prometheus.wait_for('ALERTS{alertname="OrreryRecordingFailing", alertstate="firing"}', "no alert fires")
+            check(prometheus.value("orrery_clients") == 3, str(prometheus.query("orrery_clients")))
+            prometheus.wait_for("rate(orrery_ticks_total[1m])", "a second scrape")
             # Each expression of the dashboard is one, and finds something.
             for expression in expressions():
-                result = query(expression.replace("$instance", ".*").replace("$__rate_interval", "1m"))
+                result = prometheus.query(expression.replace("$instance", ".*").replace("$__rate_interval", "1m"))
                 check(result, "no sample: " + expression)
-        finally:
-            prometheus.send_signal(signal.SIGTERM)
-            prometheus.wait(timeout=PATIENCE_S)
+
+
+def a_prometheus_has_the_same_series_while_rooms_come_and_go(programs, folder):
+    with Rooms(programs, folder) as server, Prometheus(folder, server.facts["health"]) as prometheus:
+        prometheus.wait_for("orrery_rooms_open == 0", "a scrape without a room")
+        for open_rooms in (1, 4, 2, 5, 0):
+            rooms = server.ask("GET", "/v1/rooms", expect=200)["rooms"]
+            for room in rooms[open_rooms:]:
+                server.ask("POST", f"/v1/rooms/{room['id']}/stop", {"reason": "test"}, expect=202)
+            for _ in range(open_rooms - len(rooms)):
+                server.ask("POST", "/v1/rooms", {"scene": "pyramid"}, expect=201)
+            prometheus.wait_for(f"orrery_rooms_open == {open_rooms}", f"a scrape with {open_rooms} rooms")
+        check(prometheus.value("max_over_time(orrery_rooms_open[5m])") == 5, "not all rooms were seen")
+        fewest, most = (prometheus.value(f"{which}_over_time(scrape_samples_scraped[5m])") for which in ("min", "max"))
+        check(fewest == most <= SERIES_MOST, f"{fewest} to {most} samples a scrape")
+        series = prometheus.value('count(last_over_time({job="orrery"}[5m]))')
+        check(series <= SERIES_MOST, f"{series} series in all scrapes")
 
 
 def health(programs, *options, environment=None):
@@ -279,5 +317,6 @@ def a_server_tells_its_ticks_and_that_it_drains(programs, folder):
 
 main([promtool_has_nothing_to_say_of_the_metrics, rules_and_configuration_are_valid_and_every_alert_fires_in_its_test,
       dashboard_and_rules_name_only_what_is_exported, a_prometheus_scrapes_it_and_its_alert_fires,
-      orrery_health_says_good_false_or_no_answer, orrery_health_waits_for_no_server_that_dawdles,
+      a_prometheus_has_the_same_series_while_rooms_come_and_go, orrery_health_says_good_false_or_no_answer,
+      orrery_health_waits_for_no_server_that_dawdles,
       a_server_tells_its_ticks_and_that_it_drains])

@@ -146,7 +146,7 @@ TEST_CASE("a server without a file of keys gets one with a key of its own") {
     const test::TempFolder folder;
     const std::string path = folder.path() + "/control.keys";
     protocol::SystemRandom random;
-    const auto made = server::ControlKeys::make(path, random);
+    const auto made = server::ControlKeys::read_or_make(path, random);
     REQUIRE(made);
     struct stat status {};
     REQUIRE(::stat(path.c_str(), &status) == 0);
@@ -159,7 +159,16 @@ TEST_CASE("a server without a file of keys gets one with a key of its own") {
     const auto read = server::ControlKeys::read(path);
     REQUIRE(read);
     CHECK(read->find(digits)->level == server::ControlLevel::admin);
-    CHECK_FALSE(server::ControlKeys::make(folder.path() + "/none/keys", random).ok());
+    CHECK_FALSE(server::ControlKeys::read_or_make(folder.path() + "/none/keys", random).ok());
+
+    // A second server, and the next start, have the same key.
+    const auto again = server::ControlKeys::read_or_make(path, random);
+    REQUIRE(again);
+    CHECK(again->find(digits));
+    std::ofstream(path) << "no key\n";
+    const auto broken = server::ControlKeys::read_or_make(path, random);
+    REQUIRE_FALSE(broken);
+    CHECK(has(broken.error().to_string(), "remove the file"));
 }
 
 TEST_CASE("a request without a good key is refused before its body is read") {
