@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """A server of many rooms under load for a long time: bots join and leave, rooms are created, drained and stopped, the process
-is ended, killed and resumed, and its disk is full for a while. Nothing that was said to be recorded or durable is lost, every
+is ended, killed and resumed, and its disk is full for a while or slow. Nothing that was said to be recorded or durable is lost, every
 recording verifies, memory and the number of metrics stay as they are.
 
 usage: soak.py BINARY_DIR SOURCE_DIR [--minutes M] [--rooms N] [--bots B] [--seed S] [--state FILE]
 
 Without --minutes: a slice of some 25 s. Everything that the test chooses is drawn from the seed of the round; times of the
 machine are not. The first half of the time one server lives, whose memory is measured. Then a round follows the other, each
-with the next seed: seeds 3k, 3k+1 and 3k+2 are a drain, a kill, a full disk. --state: a file with the seed to begin with,
+with the next seed: seeds 4k to 4k+3 are a drain, a kill, a full disk, a drain or a kill with a slow disk. --state: a file with the seed to begin with,
 which is written after each round, so that the next run goes on. What a failed round recorded stays, and its place is told.
 
 A full disk is a tmpfs without space where the test may mount one, else a limit of the size of a file (RLIMIT_FSIZE). A slow
-disk is not here: no means without a module of the kernel makes one. tests/server/recorder_test.cpp has it."""
+disk is a library that delays the server's calls (slow_disk.cpp)."""
 import argparse
 import json
 import os
@@ -36,8 +36,9 @@ SERIES_MOST = 200
 FLAT = 0.05  # of VmRSS, from 10 minutes on; before that the heap still grows to what the load takes
 FLAT_FROM_MINUTES = 10
 ROUND_S = (15, 60)  # of a long run
-SLICE_STEADY_S, SLICE_ROUND_S, SLICE_ROUNDS = 6, (3, 4), 3
+SLICE_STEADY_S, SLICE_ROUND_S, SLICE_ROUNDS = 6, (3, 4), 4
 SMALL_DISK_OF_ROOM = (16 << 10, 40 << 10)  # bytes for each room: too few to be reserved ahead, full within some seconds
+SLOW_DISK_MS = [3, 20, 80]  # at most, each write and each sync
 LARGE_DISK = 64 << 20  # bytes for each room: it reserves 1 MiB for a file
 
 
@@ -137,9 +138,13 @@ class Round:
         self.draw = random.Random(seed)
         self.seconds = self.draw.uniform(*span_s)
         self.said = {}
+        self.slow_ms = None
         self.facts = {"created": 0, "joined": 0}
 
     def serve(self, *options, **limits):
+        if self.slow_ms:
+            limits["env"] = {"LD_PRELOAD": os.path.join(os.path.dirname(self.programs.orrery), "slow_disk.so"),
+                             "ORRERY_SLOW_DISK": os.path.join(self.folder, "rec"), "ORRERY_SLOW_DISK_MS": str(self.slow_ms)}
         return Rooms(self.programs, self.folder, "--max-rooms", str(4 * self.rooms + 8), "--status-every-s", "30", "--drain-s",
                      str(DRAIN_S), *options, **limits)
 
@@ -294,7 +299,13 @@ def full_disk(run):
             subprocess.run(["umount", "--lazy", record], check=True)
 
 
-KINDS = [drain, kill, full_disk]
+def slow_disk(run):
+    run.slow_ms = run.facts["slow_ms"] = run.draw.choice(SLOW_DISK_MS)
+    run.draw.choice([drain, kill])(run)
+    check(os.path.exists(os.path.join(run.folder, "rec.delayed")), "no call was delayed")
+
+
+KINDS = [drain, kill, full_disk, slow_disk]
 
 
 def main():
