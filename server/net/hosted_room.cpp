@@ -136,6 +136,7 @@ Result<Ok> HostedRoom::start(const protocol::SharedScene& scene, std::string id,
     settings.stop_at_tick = config_.stop_at_tick;
     settings.stops_with_recording = config_.stop_on_record_failure;
     settings.end_when_empty_s = end_when_empty_s;
+    settings.joinable = place_.joinable;
     scene_path_ = server::scene_path(scene.binary);
     fixed_.id = id.empty() ? "0" : std::move(id);
     fixed_.name = config_.room;

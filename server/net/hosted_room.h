@@ -1,6 +1,7 @@
 // A room with all that belongs to it: its scene, director, link, recording and host. The process gives it a place.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,6 +26,8 @@ struct RoomPlace {
     // When ticks begin, as a share of the time between two, 0 to below 1: of one room among many. Else: now.
     std::optional<double> phase;
     std::function<void()> wake;  // after a stop was asked for
+    // False: nobody can have a token yet, and the room is not taken to be empty. Null: true.
+    const std::atomic<bool>* joinable = nullptr;
 };
 
 class HostedRoom {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -25,14 +26,15 @@ inline constexpr std::size_t kMaxAsked = 1024;  // wishes that wait for a turn
 inline constexpr std::string_view kDrainBoardKey = "orrery.ends_unix_ms";
 
 struct HostSettings {
-    bool json = false;                  // status lines are JSON objects
-    double status_every_s = 1.0;        // s between status lines; 0: only the last one
-    bool print = true;                  // the status lines
-    bool records = true;                // the room has a recorder
-    std::uint64_t stop_at_tick = 0;     // 0: no such tick
-    bool stops_with_recording = false;  // the room ends when a part of its recording does
-    double end_when_empty_s = 0.0;      // s without a client, after which the room ends; 0: never
-    std::string where;                  // before each line of the log: "room NAME: " of a room among others
+    bool json = false;                            // status lines are JSON objects
+    double status_every_s = 1.0;                  // s between status lines; 0: only the last one
+    bool print = true;                            // the status lines
+    bool records = true;                          // the room has a recorder
+    std::uint64_t stop_at_tick = 0;               // 0: no such tick
+    bool stops_with_recording = false;            // the room ends when a part of its recording does
+    double end_when_empty_s = 0.0;                // s without a client, after which the room ends; 0: never
+    const std::atomic<bool>* joinable = nullptr;  // false: nobody can join yet, which is not being empty; null: true
+    std::string where;                            // before each line of the log: "room NAME: " of a room among others
 };
 
 // What a host is asked for all rooms at once.

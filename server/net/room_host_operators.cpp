@@ -55,7 +55,7 @@ bool RoomHost::drained() {
         drain = drain_;
         clients = published_.stats.clients;
     }
-    if (clients > 0) empty_since_ = NetworkThread::now();
+    if (clients > 0 || (settings_.joinable && !*settings_.joinable)) empty_since_ = NetworkThread::now();
     if (drain) {
         if (!closed_to_newcomers_) room_.close_to_newcomers(drain->reason);
         closed_to_newcomers_ = true;

@@ -94,6 +94,7 @@ struct RoomsServer::State {
     protocol::Key key{};
     SharedLimits limits;
     SceneShelf shelf;
+    std::atomic<bool> joinable{false};  // the control API is there, which gives tokens
     std::unique_ptr<NetworkThread> network;
     std::vector<Address> addresses;
     std::unique_ptr<RoomList> list;
@@ -156,6 +157,7 @@ struct RoomsServer::State {
         place.addresses = addresses;
         place.limits = &limits;
         place.phase = free_phase();
+        place.joinable = &joinable;
         std::string id;
         {
             const std::lock_guard lock(mutex);
@@ -377,6 +379,7 @@ Result<std::unique_ptr<RoomsServer>> RoomsServer::create(const RoomsServerConfig
         s.end_rooms("the server does not start");
         return operators.error();
     }
+    s.joinable = true;
     s.announce();
     return server;
 }

@@ -200,6 +200,23 @@ TEST_CASE("an empty room ends after its time, and a first room that cannot be en
     CHECK(failed.error().place == "rooms[1].scene");
 }
 
+TEST_CASE("a room does not end as empty while the server makes its other rooms") {
+    const test::TempFolder folder;
+    RoomsServerConfig config = small(folder.path() + "/rec");
+    RoomWish brief = wish("brief");
+    brief.end_when_empty_s = 0.5;
+    config.rooms = {brief, wish("later")};
+    config.max_rooms = 2;
+    Seen seen;
+    auto made = RoomsServer::create(config, [&](const RoomInfo& room) {
+        if (room.room != "brief") std::this_thread::sleep_for(std::chrono::milliseconds(800));
+        return std::make_unique<Game>(room, seen);
+    });
+    REQUIRE(made);
+    CHECK_FALSE((*made)->create_room(wish("third")).ok());
+    CHECK(until([&] { return (*made)->create_room(wish("third")).ok(); }));
+}
+
 TEST_CASE("a scene is loaded once, and again when its file has changed") {
     const test::TempFolder folder;
     const std::string file = folder.path() + "/s.json";

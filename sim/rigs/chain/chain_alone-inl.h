@@ -216,11 +216,19 @@ ORRERY_FN AloneBody<F> meet_alone(const StepConstants& step, const ChainView& ch
             curving(turned, F(step.h_s))};
 }
 // The recurrence takes what it can from the row of the slot before: kept in registers, it would be spilled.
+// What meet_alone does is written out: with a call of it the sweep takes 1.09 of the instructions (gcc 12, avx2).
 template <class F, class Work>
 ORRERY_FN void eliminate_alone(const StepConstants& step, const ChainView& chains, Work work, std::uint32_t s,
                                std::size_t lane, BodyBefore<F>& before) {
+    const ChainSlot& slot = chains.slots[s];
     auto&& w = work[s];
-    const AloneBody<F> body = meet_alone<F>(step, chains, work, s, lane, before.held);
+    const QuatT<F> q = get<F>(w.orientation, lane);
+    const Vec3T<F> in = rotate(q, get<F>(slot.in, lane)), out = rotate(q, get<F>(slot.out, lane));
+    const F i = settle_alone<Turning::along, F>(step, chains, work, s, lane, in, out, before.held);
+    const Vec3T<F> turned = get<F>(w.angular, lane);
+    const AloneBody<F> body{
+        get<F>(w.position, lane),    get<F>(w.linear, lane), turned, in, out, get<F>(slot.inverse_mass, lane), i,
+        curving(turned, F(step.h_s))};
     if (s > 0) {
         const JointSpring<F> spring = joint_spring<F>(chains, s, lane, step);
         Sym3T<F> block = own_block<F>(before, body, spring.softness);
