@@ -18,6 +18,7 @@ constexpr double kSlack = 5e-3;          // of the touching feature's size
 // Tangent: on a crest where one side falls by up to that, seen from the other, the lowest point of what is round lies
 // beyond both, by half of it times the radius. On steeper ones the edge speaks for itself.
 constexpr double kCrest = 0.12;
+constexpr double kOutward = 1.0 + 1e-5;  // more than single precision takes from a limit
 constexpr double kSame2 = 1e-8;  // m^2: two contacts of neighbours at one place
 constexpr std::uint32_t kCrossing = 0x4000'0000u, kCorner = 0x8000'0000u, kNumberBits = 0x1fff'ffffu;
 
@@ -298,8 +299,9 @@ class Solid {
         rows.limit = static_cast<float>(limit);
     }
 
+    // Of the first TriangleRows::kMost.
     void find(const Mesh& mesh, std::span<const std::uint32_t> triangles, TriangleFinds& out) {
-        triangle_.count = static_cast<std::uint32_t>(triangles.size());
+        triangle_.count = static_cast<std::uint32_t>(std::min<std::size_t>(triangles.size(), TriangleRows::kMost));
         for (std::uint32_t i = 0; i < triangle_.count; ++i) {
             for (std::uint32_t c = 0; c < 3; ++c) {
                 const Vec3 v = narrowed(widened(mesh.vertex[mesh.triangle[triangles[i]].corner(c)]) - centre_);
@@ -336,16 +338,27 @@ bool told_already(const std::vector<MeshContact>& contacts, const ConvexContacts
     return false;
 }
 
-void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Course& course, Convex& convex,
-                    const Course& course_of_convex, double touching, std::vector<TriangleTouch>& out) {
+void meet_triangles(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles,
+                    const Course& course, Convex& convex, const Course& course_of_convex, double touching,
+                    std::vector<TriangleTouch>& out) {
     out.clear();
+    if (triangles.empty()) return;
     const DPose start = convex.pose;
     // No part of either comes nearer to the other by more than this, whatever way it goes.
     const D3 shift = course_of_convex.shift - course.shift, fall = course_of_convex.fall - course.fall;
     const double off = length(start.position - course_of_convex.from) + (convex.extent + convex.radius),
                  turning = length(course_of_convex.turn) * off +
                            length(course.turn) * (length(start.position - course.from) + (off + length(shift)));
-    for (const std::uint32_t t : triangles) {
+    // Those that are farther off than any look goes are left out over the lanes, unless the mesh turns, so that each
+    // triangle goes its own way.
+    const bool cull = dot(course.turn, course.turn) <= 0.0;
+    const double farthest = cull ? farthest_met(convex, course_of_convex, course, touching) : 0.0;
+    Solid solid(kernels, convex, -shift, (touching + turning + length(fall)) * kOutward, farthest * kOutward);
+    TriangleFinds finds;
+    for (std::uint32_t i = 0; i < triangles.size(); ++i) {
+        const std::uint32_t place = i % TriangleRows::kMost, t = triangles[i];
+        if (cull && place == 0) solid.find(mesh, triangles.subspan(i), finds);
+        if (cull && ((finds.near | finds.thin) >> place & 1u) == 0) continue;
         const Front f = front_of(mesh, t);
         const double closing = larger(-dot(f.normal, shift), 0.0) + larger(-dot(f.normal, fall), 0.0) + turning;
         if (!before_front(convex, f, closing + touching)) continue;
@@ -369,10 +382,7 @@ void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<co
     TriangleFinds finds;
     for (std::uint32_t i = 0; i < triangles.size(); ++i) {
         const std::uint32_t place = i % TriangleRows::kMost, t = triangles[i];
-        if (place == 0) {
-            const std::size_t left = triangles.size() - i;
-            solid.find(mesh, triangles.subspan(i, std::min<std::size_t>(left, TriangleRows::kMost)), finds);
-        }
+        if (place == 0) solid.find(mesh, triangles.subspan(i), finds);
         const bool near = (finds.near >> place & 1u) != 0, thin = (finds.thin >> place & 1u) != 0;
         if (!near && !thin) continue;
         const Front f = front_of(mesh, t);
