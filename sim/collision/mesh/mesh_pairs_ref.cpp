@@ -18,13 +18,18 @@ constexpr double kSlack = 5e-3;          // of the touching feature's size
 // Tangent: on a crest where one side falls by up to that, seen from the other, the lowest point of what is round lies
 // beyond both, by half of it times the radius. On steeper ones the edge speaks for itself.
 constexpr double kCrest = 0.12;
+// What is sure whatever rounding takes, and the search for a distance leaves: of heights, also by the triangle's size;
+// how far inside an edge, of its length; and how far below a front nothing else is preferred to it.
+constexpr double kSure_m = 1e-5, kSureOfSize = 1e-7, kSurelyInside = 1e-3, kSurelyPreferred_m = 0.8 * kFaceBias_m;
 constexpr double kOutward = 1.0 + 1e-5;  // more than single precision takes from a limit
-constexpr double kSame2 = 1e-8;  // m^2: two contacts of neighbours at one place
+constexpr double kSame2 = 1e-8;          // m^2: two contacts of neighbours at one place
 constexpr std::uint32_t kCrossing = 0x4000'0000u, kCorner = 0x8000'0000u, kNumberBits = 0x1fff'ffffu;
 
 struct Front {
     D3 corner[3], normal;
 };
+
+double sum_of_parts(D3 v) { return (absolute(v.x) + absolute(v.y)) + absolute(v.z); }
 
 Front front_of(const Mesh& mesh, std::uint32_t t) {
     Front f;
@@ -322,6 +327,23 @@ class Solid {
     float vertex_[3][kMaxHullVertices], normal_[3][kFaceRoom];
 };
 
+// Whether find_axis is certain to name the front for a round shape, whose centre is before it: its lowest point lies
+// above the inside of the front, or so little below that nothing is preferred to the front.
+bool front_parts(const Convex& convex, const Front& f, double limit) {
+    const D3 p = support(convex, -f.normal),
+             edge[3] = {f.corner[1] - f.corner[0], f.corner[2] - f.corner[1], f.corner[0] - f.corner[2]};
+    const double above = dot(f.normal, p - f.corner[0]),
+                 sure = kSure_m + kSureOfSize * (sum_of_parts(edge[0]) + sum_of_parts(edge[2]));
+    if (above - convex.radius > limit - sure) return false;
+    if (above < sure - (convex.kind == ConvexKind::cylinder ? kSurelyPreferred_m : 0.0)) return false;
+    // Or where the way from the centre to that point goes through the front.
+    const D3 up = convex.pose.position - p, foot = above > 0.0 ? p : p + up * (-above / dot(f.normal, up));
+    for (std::uint32_t k = 0; k < 3; ++k) {
+        if (dot(cross(edge[k], foot - f.corner[k]), f.normal) < kSurelyInside * dot(edge[k], edge[k])) return false;
+    }
+    return true;
+}
+
 bool before_front(const Convex& convex, const Front& f, double kept_to) {
     const double at = dot(f.normal, f.corner[0]);
     return -reach_along(convex, -f.normal) - at <= kept_to && dot(f.normal, convex.pose.position) >= at;
@@ -388,23 +410,27 @@ void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<co
         const Front f = front_of(mesh, t);
         const double kept_to = margin + larger(dot(motion, f.normal), 0.0);
         if ((thin || convex.kind == ConvexKind::cylinder) && !before_front(convex, f, kept_to)) continue;
-        Convex triangle;
-        ConvexGap gap;
-        place_triangle(f.corner, f.normal, triangle);
-        const ConvexAxis axis =
-            near && convex.kind == ConvexKind::polytope
-                ? find_axis_of_front(kernels, triangle, convex, static_cast<std::uint32_t>(finds.vertex[place]),
-                                     static_cast<std::uint32_t>(finds.face[place]), limit, gap)
-                : find_axis(kernels, triangle, convex, limit, gap);
-        if (axis.kind == ConvexAxis::Kind::none) continue;
-        if (dot(axis.normal, f.normal) < kIsFront && admissible(mesh, t, f, axis.normal)) {
-            MeshContact contact;
-            contact.child = kMeshEdge | t;
-            const bool touches = contacts_along(kernels, triangle, convex, axis, gap, motion, margin, contact.contacts);
-            if (touches && dot(contact.contacts.normal, f.normal) < kIsFront &&
-                admissible(mesh, t, f, contact.contacts.normal)) {
-                if (!told_already(edges, contact.contacts)) edges.push_back(contact);
-                continue;
+        const bool by_front = !thin && convex.kind != ConvexKind::polytope && front_parts(convex, f, limit);
+        if (!by_front) {
+            Convex triangle;
+            ConvexGap gap;
+            place_triangle(f.corner, f.normal, triangle);
+            const ConvexAxis axis =
+                near && convex.kind == ConvexKind::polytope
+                    ? find_axis_of_front(kernels, triangle, convex, static_cast<std::uint32_t>(finds.vertex[place]),
+                                         static_cast<std::uint32_t>(finds.face[place]), limit, gap)
+                    : find_axis(kernels, triangle, convex, limit, gap);
+            if (axis.kind == ConvexAxis::Kind::none) continue;
+            if (dot(axis.normal, f.normal) < kIsFront && admissible(mesh, t, f, axis.normal)) {
+                MeshContact contact;
+                contact.child = kMeshEdge | t;
+                const bool touches =
+                    contacts_along(kernels, triangle, convex, axis, gap, motion, margin, contact.contacts);
+                if (touches && dot(contact.contacts.normal, f.normal) < kIsFront &&
+                    admissible(mesh, t, f, contact.contacts.normal)) {
+                    if (!told_already(edges, contact.contacts)) edges.push_back(contact);
+                    continue;
+                }
             }
         }
         const std::uint32_t patch = mesh.triangle[t].patch();
