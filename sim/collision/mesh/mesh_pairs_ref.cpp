@@ -298,6 +298,8 @@ class Solid {
         }
         rows.radius = static_cast<float>(larger(convex.radius, convex.rim));
         rows.extent = static_cast<float>(convex.extent);
+        // Of these the distance is exact, so that no contact can be lost.
+        rows.by_edges = convex.kind == ConvexKind::point || convex.kind == ConvexKind::segment;
         const double moves[3] = {motion.x, motion.y, motion.z};
         for (int k = 0; k < 3; ++k) rows.motion[k] = static_cast<float>(moves[k]);
         rows.margin = static_cast<float>(margin);
@@ -376,6 +378,7 @@ void meet_triangles(const PolytopeKernels& kernels, const Mesh& mesh, std::span<
     const bool cull = dot(course.turn, course.turn) <= 0.0;
     const double farthest = cull ? farthest_met(convex, course_of_convex, course, touching) : 0.0;
     Solid solid(kernels, convex, -shift, (touching + turning + length(fall)) * kOutward, farthest * kOutward);
+    solid.rows.by_edges = true;
     TriangleFinds finds;
     for (std::uint32_t i = 0; i < triangles.size(); ++i) {
         const std::uint32_t place = i % TriangleRows::kMost, t = triangles[i];
