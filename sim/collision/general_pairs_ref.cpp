@@ -204,8 +204,8 @@ class PairWork {
         std::copy_if(rows.begin(), rows.end(), std::back_inserter(triangles), [&](std::uint32_t t) {
             return !known(kept, mesh.triangle[t].patch()) && !known(kept, kMeshEdge | t);
         });
-        meet_triangles(mesh, triangles, in_frame(of_mesh, surface.pose), convex, in_frame(of_solid, surface.pose),
-                       touching, touches);
+        meet_triangles(polytopes_, mesh, triangles, in_frame(of_mesh, surface.pose), convex,
+                       in_frame(of_solid, surface.pose), touching, touches);
         std::stable_sort(touches.begin(), touches.end(),
                          [](const TriangleTouch& x, const TriangleTouch& y) { return x.patch < y.patch; });
         for (std::size_t first = 0, last = 0; first < touches.size(); first = last) {

@@ -195,6 +195,7 @@ TEST_CASE(
             solid.vertices = {{placed.row[0], placed.row[1], placed.row[2]}, rows.vertices};
         }
         solid.extent = 0.6f;
+        solid.by_edges = random.below(2) == 0;
         const Vec3 motion = random.vec(0.2f);
         solid.motion[0] = motion.x, solid.motion[1] = motion.y, solid.motion[2] = motion.z;
         solid.margin = margin;
@@ -277,6 +278,11 @@ TEST_CASE(
                 const double size_of = std::sqrt(times(way, way));
                 for (double& x : way) x /= size_of;
                 beyond = std::max(beyond, lowest(way) - times(way, c[k]) - double(solid.limit));
+                const double off = lowest(way) + double(solid.radius) - times(way, c[k]),
+                             above = lowest(n) + double(solid.radius) - plane;
+                if (solid.by_edges && off > 0.0)
+                    beyond = std::max(
+                        beyond, std::hypot(off, std::max(above, 0.0)) - double(solid.radius) - double(solid.limit));
             }
             for (std::uint32_t g = 0; g < solid.faces.count; ++g) {
                 double low = 1e300;

@@ -21,6 +21,66 @@ constexpr double kCurvesMeet = 1e-6;  // m: so near, the way from one to the oth
 constexpr double kAside = 1e-9;       // cosine: a normal that leans no more along a cylinder's axis touches its side
 constexpr double kShallow = 0.02;     // of a cylinder's size: so deep, another way out may be shorter
 
+// Cores as a search asks them: the points of `support`, bit by bit, without what is the same in every call.
+
+struct AnyCore {
+    const Convex& convex;
+    D3 support(D3 direction) const { return ref::support(convex, direction); }
+};
+
+struct SegmentCore {
+    D3 up, below, above;
+    explicit SegmentCore(const Convex& c)
+        : up(c.pose.axes.y),
+          below(c.pose.position + up * -c.half_height),
+          above(c.pose.position + up * c.half_height) {}
+    D3 support(D3 direction) const { return dot(up, direction) < 0.0 ? below : above; }
+};
+
+struct CylinderCore {
+    SegmentCore middle;
+    D3 x, z;
+    double rim;
+    explicit CylinderCore(const Convex& c) : middle(c), x(c.pose.axes.x), z(c.pose.axes.z), rim(c.rim) {}
+    D3 support(D3 direction) const {
+        const D3 p = middle.support(direction);
+        const double along_x = dot(x, direction), along_z = dot(z, direction),
+                     size = __builtin_sqrt(along_x * along_x + along_z * along_z);
+        if (!(size > 1e-150)) return p + x * rim;
+        const double by = rim / size;
+        return p + (x * (along_x * by) + z * (along_z * by));
+    }
+};
+
+// Of a triangle whose axes are those of the frame.
+struct TriangleCore {
+    D3 corner[3];
+    float x[3], y[3], z[3];
+    static bool is(const Convex& c) {
+        const DAxes& a = c.pose.axes;
+        return c.kind == ConvexKind::polytope && c.topology == &kTriangleTopology && is_axis(a.x.x, a.x.y, a.x.z) &&
+               is_axis(a.y.y, a.y.z, a.y.x) && is_axis(a.z.z, a.z.x, a.z.y);
+    }
+    static bool is_axis(double along, double across, double other) {
+        return along == 1.0 && across == 0.0 && other == 0.0;
+    }
+    explicit TriangleCore(const Convex& c) {
+        for (std::uint32_t i = 0; i < 3; ++i) {
+            corner[i] = c.vertex(i);
+            x[i] = c.row[0][i], y[i] = c.row[1][i], z[i] = c.row[2][i];
+        }
+    }
+    // Of corners that are alike in single precision the lowest.
+    D3 support(D3 direction) const {
+        const auto dx = static_cast<float>(direction.x), dy = static_cast<float>(direction.y),
+                   dz = static_cast<float>(direction.z);
+        const float first = (x[0] * dx + y[0] * dy) + z[0] * dz, second = (x[1] * dx + y[1] * dy) + z[1] * dz,
+                    third = (x[2] * dx + y[2] * dy) + z[2] * dz;
+        const bool later = second > first;
+        return corner[third > (later ? second : first) ? 2 : later ? 1 : 0];
+    }
+};
+
 struct Simplex {
     Simplex() {}
     std::uint32_t count = 0;
@@ -33,9 +93,10 @@ struct Simplex {
     union {
         D3 b[4];
     };
-    void add(const Convex& ca, const Convex& cb, D3 direction) {
-        a[count] = support(ca, direction);
-        b[count] = support(cb, -direction);
+    template <class A, class B>
+    void add(const A& ca, const B& cb, D3 direction) {
+        a[count] = ca.support(direction);
+        b[count] = cb.support(-direction);
         w[count] = a[count] - b[count];
         ++count;
     }
@@ -48,9 +109,11 @@ struct Simplex {
     }
     void keep(const SimplexPoint& near) {
         for (std::uint32_t i = 0; i < near.count; ++i) {  // indices ascend
-            w[i] = w[near.index[i]];
-            a[i] = a[near.index[i]];
-            b[i] = b[near.index[i]];
+            const std::uint32_t from = near.index[i];
+            if (from == i) continue;
+            w[i] = w[from];
+            a[i] = a[from];
+            b[i] = b[from];
         }
         count = near.count;
     }
@@ -164,10 +227,12 @@ bool finish_by_curves(const Convex& a, const Convex& b, const Simplex& s, const 
     return true;
 }
 
-void search(const Convex& a, const Convex& b, D3 first, double limit, bool faces_first, ConvexGap& out) {
+template <class CoreA, class CoreB>
+void search_between(const CoreA& core_a, const CoreB& core_b, const Convex& a, const Convex& b, D3 first, double limit,
+                    bool faces_first, ConvexGap& out) {
     const bool curved = a.kind == ConvexKind::cylinder || b.kind == ConvexKind::cylinder;
     Simplex s;
-    s.add(a, b, first);
+    s.add(core_a, core_b, first);
     SimplexPoint near;
     nearest_on_simplex(s.w, 1, false, near);
     double largest2 = near.size2;
@@ -190,7 +255,7 @@ void search(const Convex& a, const Convex& b, D3 first, double limit, bool faces
                 break;
             }
         }
-        s.add(a, b, -near.v);
+        s.add(core_a, core_b, -near.v);
         // Nothing of the difference is nearer to the origin than the plane through its farthest point.
         const double along = dot(near.v, s.w[s.count - 1]);
         if (along > 0.0 && along * along > (limit * limit) * near.size2) {
@@ -232,6 +297,19 @@ void search(const Convex& a, const Convex& b, D3 first, double limit, bool faces
         out.on_b = out.on_b + s.b[i] * near.weight[i];
     }
     if (out.distance > limit) out.state = ConvexGap::State::beyond;
+}
+
+// Triangles of meshes have searches of their own.
+void search(const Convex& a, const Convex& b, D3 first, double limit, bool faces_first, ConvexGap& out) {
+    const AnyCore any_b{b};
+    if (!TriangleCore::is(a)) return search_between(AnyCore{a}, any_b, a, b, first, limit, faces_first, out);
+    const TriangleCore triangle(a);
+    if (b.kind == ConvexKind::cylinder)
+        search_between(triangle, CylinderCore(b), a, b, first, limit, faces_first, out);
+    else if (b.kind == ConvexKind::segment)
+        search_between(triangle, SegmentCore(b), a, b, first, limit, faces_first, out);
+    else
+        search_between(triangle, any_b, a, b, first, limit, faces_first, out);
 }
 
 // The segment along a cylinder's axis with a ball of the rim's radius: it holds the cylinder, and has the same side.

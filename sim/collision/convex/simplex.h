@@ -66,17 +66,27 @@ inline void triangle(const D3* w, std::uint8_t i, std::uint8_t j, std::uint8_t k
 
 // False: the origin is inside.
 inline bool tetrahedron(const D3* w, bool first_is_known, SimplexPoint& best) {
-    constexpr std::uint8_t kFaces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
-    bool outside = false;
+    const D3 to_1 = w[1] - w[0], to_2 = w[2] - w[0], to_3 = w[3] - w[0];
     Edges edges;
-    for (const auto& f : kFaces) {
-        const D3 &a = w[f[0]], n = cross(w[f[1]] - a, w[f[2]] - a), up = w[f[3]] - a;
-        const double inner = dot(n, up), origin = -dot(n, a);
+    // `n`: across the face, of which w[i] is a corner; `up`: from it to the fourth.
+    const auto inside = [&](std::uint8_t i, D3 n, D3 up) {
+        const double inner = dot(n, up), origin = -dot(n, w[i]);
         // A flat tetrahedron has no inside: all its faces are looked at.
-        if (origin * inner >= 0.0 && inner * inner > 1e-24 * dot(n, n) * dot(up, up)) continue;
+        return origin * inner >= 0.0 && inner * inner > 1e-24 * dot(n, n) * dot(up, up);
+    };
+    bool outside = false;
+    const auto look = [&](std::uint8_t i, std::uint8_t j, std::uint8_t k, D3 n, D3 up) {
+        if (inside(i, n, up)) return;
         outside = true;
-        if (!first_is_known || f[3] != 3) triangle(w, f[0], f[1], f[2], edges, best);
-    }
+        triangle(w, i, j, k, edges, best);
+    };
+    if (!first_is_known)
+        look(0, 1, 2, cross(to_1, to_2), to_3);
+    else
+        outside = !inside(0, cross(to_1, to_2), to_3);
+    look(0, 1, 3, cross(to_1, to_3), to_2);
+    look(0, 2, 3, cross(to_2, to_3), to_1);
+    look(1, 2, 3, cross(w[2] - w[1], w[3] - w[1]), w[0] - w[1]);
     return outside;
 }
 

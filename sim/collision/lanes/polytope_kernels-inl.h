@@ -160,6 +160,7 @@ inline float vertex_outside(const PolytopeSide& side, std::uint32_t vertex) {
 constexpr float kHeightRounding = 4e-6f;
 // Squared: the sine of a triangle's corner, below which rounding turns its normal by more than kHeightRounding; twice
 // its area.
+constexpr float kSquareRounding = 1e-5f;
 constexpr float kThin2 = 2.5e-3f, kSmall2_m4 = 1e-30f;
 
 ORRERY_FN Vec3T<Number> corners_of(const TriangleRows& triangles, int k, std::uint32_t t) {
@@ -173,13 +174,18 @@ ORRERY_FN Vec3T<Number> vertex_of(const VertexRows& rows, std::uint32_t v) {
 
 ORRERY_FN Number size_of(Vec3T<Number> v) { return (abs(v.x) + abs(v.y)) + abs(v.z); }
 
-// Whether some vertex lies no farther out of the triangle, across the edge from one corner to the next, than the limit.
+// Whether some vertex may lie no farther from the triangle, across the edge from one corner to the next, than the
+// limit: from the plane that stands on the edge, or where all vertices are `above` the triangle, from the edge.
 ORRERY_FN MaskOf<Number> beside(Vec3T<Number> from, Vec3T<Number> to, Vec3T<Number> normal, const SolidRows& solid,
-                                Number slack) {
+                                Number slack, Number above) {
     const Vec3T<Number> edge = to - from, out = cross(edge, normal);
     Number low(kFarOff_m);
     for (std::uint32_t v = 0; v < solid.vertices.count; ++v) low = min(dot(out, vertex_of(solid.vertices, v)), low);
-    return low - dot(out, from) <= ((Number(solid.radius) + Number(solid.limit)) + slack) * length(edge);
+    const Number size = length(edge), reach = ((Number(solid.radius) + Number(solid.limit)) + slack) * size,
+                 off = low - dot(out, from);
+    if (!solid.by_edges) return off <= reach;
+    const Number zero(0.0f), across = max(off - slack * size, zero), up = max(above - slack, zero) * size;
+    return (across * across + up * up) <= (reach * reach) * Number(1.0f + kSquareRounding);
 }
 
 inline void near_triangles(const TriangleRows& triangles, const SolidRows& solid, TriangleFinds& out) {
@@ -211,9 +217,10 @@ inline void near_triangles(const TriangleRows& triangles, const SolidRows& solid
         out.thin |= std::uint64_t(thin_bits) << t;
         if (bits == 0) continue;
         // Beyond the planes that stand on the edges.
-        MaskOf<Number> within =
-            beside(corner[0], corner[1], normal, solid, slack) & beside(corner[1], corner[2], normal, solid, slack);
-        within = within & beside(corner[2], corner[0], normal, solid, slack);
+        const Number above = low - plane;
+        MaskOf<Number> within = beside(corner[0], corner[1], normal, solid, slack, above) &
+                                beside(corner[1], corner[2], normal, solid, slack, above);
+        within = within & beside(corner[2], corner[0], normal, solid, slack, above);
         bits &= lane_bits(within);
         Number most(-kFarOff_m), face = zero;
         for (std::uint32_t f = 0; f < solid.faces.count; ++f) {

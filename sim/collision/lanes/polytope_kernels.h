@@ -56,6 +56,8 @@ struct SolidRows {
     VertexRows vertices;  // up to a multiple of kRowRoom, as `place` leaves them
     FaceRows faces;       // none where the radius is not 0
     float radius = 0.0f, extent = 0.0f;
+    // Whether triangles are left out, too, that are near the planes on their edges, but not near the edges.
+    bool by_edges = false;
     // Contacts are kept that lie above a front by no more than the margin and what of the motion goes along it, and
     // within the limit.
     float motion[3] = {}, margin = 0.0f, limit = 0.0f;

@@ -52,8 +52,9 @@ struct TriangleTouch {
 };
 // Of `triangles`, those that the shape, which it does not touch yet, meets; in the mesh's frame when the tick begins.
 // Leaves the shape where it was.
-void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Course& course, Convex& convex,
-                    const Course& course_of_convex, double touching, std::vector<TriangleTouch>& out);
+void meet_triangles(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles,
+                    const Course& course, Convex& convex, const Course& course_of_convex, double touching,
+                    std::vector<TriangleTouch>& out);
 
 // `triangles` ascend. `motion` is how far the mesh moves in the tick, as the convex shape sees it.
 void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles,

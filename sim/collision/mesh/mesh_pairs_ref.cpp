@@ -18,12 +18,18 @@ constexpr double kSlack = 5e-3;          // of the touching feature's size
 // Tangent: on a crest where one side falls by up to that, seen from the other, the lowest point of what is round lies
 // beyond both, by half of it times the radius. On steeper ones the edge speaks for itself.
 constexpr double kCrest = 0.12;
-constexpr double kSame2 = 1e-8;  // m^2: two contacts of neighbours at one place
+// What is sure whatever rounding takes, and the search for a distance leaves: of heights, also by the triangle's size;
+// how far inside an edge, of its length; and how far below a front nothing else is preferred to it.
+constexpr double kSure_m = 1e-5, kSureOfSize = 1e-7, kSurelyInside = 1e-3, kSurelyPreferred_m = 0.8 * kFaceBias_m;
+constexpr double kOutward = 1.0 + 1e-5;  // more than single precision takes from a limit
+constexpr double kSame2 = 1e-8;          // m^2: two contacts of neighbours at one place
 constexpr std::uint32_t kCrossing = 0x4000'0000u, kCorner = 0x8000'0000u, kNumberBits = 0x1fff'ffffu;
 
 struct Front {
     D3 corner[3], normal;
 };
+
+double sum_of_parts(D3 v) { return (absolute(v.x) + absolute(v.y)) + absolute(v.z); }
 
 Front front_of(const Mesh& mesh, std::uint32_t t) {
     Front f;
@@ -292,14 +298,17 @@ class Solid {
         }
         rows.radius = static_cast<float>(larger(convex.radius, convex.rim));
         rows.extent = static_cast<float>(convex.extent);
+        // Of these the distance is exact, so that no contact can be lost.
+        rows.by_edges = convex.kind == ConvexKind::point || convex.kind == ConvexKind::segment;
         const double moves[3] = {motion.x, motion.y, motion.z};
         for (int k = 0; k < 3; ++k) rows.motion[k] = static_cast<float>(moves[k]);
         rows.margin = static_cast<float>(margin);
         rows.limit = static_cast<float>(limit);
     }
 
+    // Of the first TriangleRows::kMost.
     void find(const Mesh& mesh, std::span<const std::uint32_t> triangles, TriangleFinds& out) {
-        triangle_.count = static_cast<std::uint32_t>(triangles.size());
+        triangle_.count = static_cast<std::uint32_t>(std::min<std::size_t>(triangles.size(), TriangleRows::kMost));
         for (std::uint32_t i = 0; i < triangle_.count; ++i) {
             for (std::uint32_t c = 0; c < 3; ++c) {
                 const Vec3 v = narrowed(widened(mesh.vertex[mesh.triangle[triangles[i]].corner(c)]) - centre_);
@@ -320,6 +329,23 @@ class Solid {
     float vertex_[3][kMaxHullVertices], normal_[3][kFaceRoom];
 };
 
+// Whether find_axis is certain to name the front for a round shape, whose centre is before it: its lowest point lies
+// above the inside of the front, or so little below that nothing is preferred to the front.
+bool front_parts(const Convex& convex, const Front& f, double limit) {
+    const D3 p = support(convex, -f.normal),
+             edge[3] = {f.corner[1] - f.corner[0], f.corner[2] - f.corner[1], f.corner[0] - f.corner[2]};
+    const double above = dot(f.normal, p - f.corner[0]),
+                 sure = kSure_m + kSureOfSize * (sum_of_parts(edge[0]) + sum_of_parts(edge[2]));
+    if (above - convex.radius > limit - sure) return false;
+    if (above < sure - (convex.kind == ConvexKind::cylinder ? kSurelyPreferred_m : 0.0)) return false;
+    // Or where the way from the centre to that point goes through the front.
+    const D3 up = convex.pose.position - p, foot = above > 0.0 ? p : p + up * (-above / dot(f.normal, up));
+    for (std::uint32_t k = 0; k < 3; ++k) {
+        if (dot(cross(edge[k], foot - f.corner[k]), f.normal) < kSurelyInside * dot(edge[k], edge[k])) return false;
+    }
+    return true;
+}
+
 bool before_front(const Convex& convex, const Front& f, double kept_to) {
     const double at = dot(f.normal, f.corner[0]);
     return -reach_along(convex, -f.normal) - at <= kept_to && dot(f.normal, convex.pose.position) >= at;
@@ -336,16 +362,28 @@ bool told_already(const std::vector<MeshContact>& contacts, const ConvexContacts
     return false;
 }
 
-void meet_triangles(const Mesh& mesh, std::span<const std::uint32_t> triangles, const Course& course, Convex& convex,
-                    const Course& course_of_convex, double touching, std::vector<TriangleTouch>& out) {
+void meet_triangles(const PolytopeKernels& kernels, const Mesh& mesh, std::span<const std::uint32_t> triangles,
+                    const Course& course, Convex& convex, const Course& course_of_convex, double touching,
+                    std::vector<TriangleTouch>& out) {
     out.clear();
+    if (triangles.empty()) return;
     const DPose start = convex.pose;
     // No part of either comes nearer to the other by more than this, whatever way it goes.
     const D3 shift = course_of_convex.shift - course.shift, fall = course_of_convex.fall - course.fall;
     const double off = length(start.position - course_of_convex.from) + (convex.extent + convex.radius),
                  turning = length(course_of_convex.turn) * off +
                            length(course.turn) * (length(start.position - course.from) + (off + length(shift)));
-    for (const std::uint32_t t : triangles) {
+    // Those that are farther off than any look goes are left out over the lanes, unless the mesh turns, so that each
+    // triangle goes its own way.
+    const bool cull = dot(course.turn, course.turn) <= 0.0;
+    const double farthest = cull ? farthest_met(convex, course_of_convex, course, touching) : 0.0;
+    Solid solid(kernels, convex, -shift, (touching + turning + length(fall)) * kOutward, farthest * kOutward);
+    solid.rows.by_edges = true;
+    TriangleFinds finds;
+    for (std::uint32_t i = 0; i < triangles.size(); ++i) {
+        const std::uint32_t place = i % TriangleRows::kMost, t = triangles[i];
+        if (cull && place == 0) solid.find(mesh, triangles.subspan(i), finds);
+        if (cull && ((finds.near | finds.thin) >> place & 1u) == 0) continue;
         const Front f = front_of(mesh, t);
         const double closing = larger(-dot(f.normal, shift), 0.0) + larger(-dot(f.normal, fall), 0.0) + turning;
         if (!before_front(convex, f, closing + touching)) continue;
@@ -369,32 +407,33 @@ void collide_mesh(const PolytopeKernels& kernels, const Mesh& mesh, std::span<co
     TriangleFinds finds;
     for (std::uint32_t i = 0; i < triangles.size(); ++i) {
         const std::uint32_t place = i % TriangleRows::kMost, t = triangles[i];
-        if (place == 0) {
-            const std::size_t left = triangles.size() - i;
-            solid.find(mesh, triangles.subspan(i, std::min<std::size_t>(left, TriangleRows::kMost)), finds);
-        }
+        if (place == 0) solid.find(mesh, triangles.subspan(i), finds);
         const bool near = (finds.near >> place & 1u) != 0, thin = (finds.thin >> place & 1u) != 0;
         if (!near && !thin) continue;
         const Front f = front_of(mesh, t);
         const double kept_to = margin + larger(dot(motion, f.normal), 0.0);
         if ((thin || convex.kind == ConvexKind::cylinder) && !before_front(convex, f, kept_to)) continue;
-        Convex triangle;
-        ConvexGap gap;
-        place_triangle(f.corner, f.normal, triangle);
-        const ConvexAxis axis =
-            near && convex.kind == ConvexKind::polytope
-                ? find_axis_of_front(kernels, triangle, convex, static_cast<std::uint32_t>(finds.vertex[place]),
-                                     static_cast<std::uint32_t>(finds.face[place]), limit, gap)
-                : find_axis(kernels, triangle, convex, limit, gap);
-        if (axis.kind == ConvexAxis::Kind::none) continue;
-        if (dot(axis.normal, f.normal) < kIsFront && admissible(mesh, t, f, axis.normal)) {
-            MeshContact contact;
-            contact.child = kMeshEdge | t;
-            const bool touches = contacts_along(kernels, triangle, convex, axis, gap, motion, margin, contact.contacts);
-            if (touches && dot(contact.contacts.normal, f.normal) < kIsFront &&
-                admissible(mesh, t, f, contact.contacts.normal)) {
-                if (!told_already(edges, contact.contacts)) edges.push_back(contact);
-                continue;
+        const bool by_front = !thin && convex.kind != ConvexKind::polytope && front_parts(convex, f, limit);
+        if (!by_front) {
+            Convex triangle;
+            ConvexGap gap;
+            place_triangle(f.corner, f.normal, triangle);
+            const ConvexAxis axis =
+                near && convex.kind == ConvexKind::polytope
+                    ? find_axis_of_front(kernels, triangle, convex, static_cast<std::uint32_t>(finds.vertex[place]),
+                                         static_cast<std::uint32_t>(finds.face[place]), limit, gap)
+                    : find_axis(kernels, triangle, convex, limit, gap);
+            if (axis.kind == ConvexAxis::Kind::none) continue;
+            if (dot(axis.normal, f.normal) < kIsFront && admissible(mesh, t, f, axis.normal)) {
+                MeshContact contact;
+                contact.child = kMeshEdge | t;
+                const bool touches =
+                    contacts_along(kernels, triangle, convex, axis, gap, motion, margin, contact.contacts);
+                if (touches && dot(contact.contacts.normal, f.normal) < kIsFront &&
+                    admissible(mesh, t, f, contact.contacts.normal)) {
+                    if (!told_already(edges, contact.contacts)) edges.push_back(contact);
+                    continue;
+                }
             }
         }
         const std::uint32_t patch = mesh.triangle[t].patch();

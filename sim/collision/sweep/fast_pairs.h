@@ -67,7 +67,9 @@ enum class Meets : std::uint8_t { never, near, at_start, later };
 // the margin. `touching`: touching_gap.
 Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b, double touching, double margin,
            Touch& out);
-// The same against the half space below a plane through `origin`: the shape is A.
+// How far apart a shape and one of a body that does not turn may be at most when the tick begins, if they meet.
+double farthest_met(const Convex& a, const Course& course_a, const Course& course_b, double touching);
+// The same as `meet` against the half space below a plane through `origin`: the shape is A.
 Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b,
                       double touching, double margin, Touch& out);
 

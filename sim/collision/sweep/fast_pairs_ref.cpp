@@ -255,6 +255,10 @@ Meets meet(Convex& a, const Course& course_a, Convex& b, const Course& course_b,
     return advance(approach, touching, margin, place, look, clear, out);
 }
 
+double farthest_met(const Convex& a, const Course& course_a, const Course& course_b, double touching) {
+    return touching + Approach(course_a, Swing(a, course_a), course_b, Swing(course_b, 0.0)).most();
+}
+
 Meets meet_half_space(Convex& a, const Course& course_a, D3 origin, D3 plane_normal, const Course& course_b,
                       double touching, double margin, Touch& out) {
     const DPose start_a = a.pose;
