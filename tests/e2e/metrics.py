@@ -138,6 +138,8 @@ def a_prometheus_scrapes_it_and_its_alert_fires(programs, folder):
             with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
                 return json.load(answer)["data"]["result"]
         except urllib.error.HTTPError as error:
+            if error.code == 503:  # it listens and is not ready yet
+                raise
             raise Failure(f"{expression}: {error.read().decode()}")
 
     def wait_for(expression, what):
