@@ -1,7 +1,9 @@
 #include "server/cli/health.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "orrery/server.hpp"
 #include "server/base/json_line.h"
@@ -14,12 +16,24 @@ namespace orrery::server {
 namespace {
 
 constexpr std::string_view kHttp = "http://";
+constexpr double kMaxWait_s = 3600.0;
+constexpr std::chrono::milliseconds kAskEvery{100};
+
+ProbeAnswer ask_until(const protocol::Address& server, const std::string& path, double wait_s) {
+    const auto ends = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait_s);
+    for (;;) {
+        const ProbeAnswer answer = ask_health(server, path);
+        if (answer.status == 200 || std::chrono::steady_clock::now() >= ends) return answer;
+        std::this_thread::sleep_for(kAskEvery);
+    }
+}
 
 }  // namespace
 
 int health_command(const std::vector<std::string>& arguments) {
     std::string url;
     std::uint16_t port = kDefaultHealthPort;
+    double wait_s = 0.0;
     bool ask_ready = false, json = false;
     CLI::App app(
         "Asks the health port of a server that runs: 0 it is live, 1 it is not, 3 nothing answers within 2 s. For the "
@@ -30,6 +44,8 @@ int health_command(const std::vector<std::string>& arguments) {
             ->check(whole_number(1, 65'535));
     app.add_option("--url", url, "ADDR:PORT of the health port, or http://ADDR:PORT")->excludes(port_option);
     app.add_flag("--ready", ask_ready, "ask whether it takes joins (/readyz), not whether its ticks advance (/livez)");
+    app.add_option("--wait-s", wait_s, "ask again until the answer is good, for so many seconds")
+        ->check(CLI::Range(0.0, kMaxWait_s));
     app.add_flag("--json", json, "print one JSON object");
     std::vector<std::string> all = arguments;
     const auto named = [&](std::string_view option) {
@@ -51,7 +67,7 @@ int health_command(const std::vector<std::string>& arguments) {
         server = *parsed;
     }
     const std::string path = ask_ready ? "/readyz" : "/livez";
-    const ProbeAnswer answer = ask_health(server, path);
+    const ProbeAnswer answer = ask_until(server, path, wait_s);
     const bool good = answer.status == 200;
     if (json) {
         JsonLine line;

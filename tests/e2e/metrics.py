@@ -235,6 +235,18 @@ def orrery_health_says_good_false_or_no_answer(programs, folder):
     check(result.returncode == 3 and "no answer" in result.stdout, str(result))
 
 
+def orrery_health_waits_until_it_is_good(programs, folder):
+    with Fake(programs) as fake:
+        fake.say("draining 1")
+        result = health(programs, "--url", fake.address, "--ready", "--wait-s", "0.3")
+        check(result.returncode == 1, str(result))
+        waits = subprocess.Popen([programs.orrery, "health", "--url", fake.address, "--ready", "--wait-s", str(PATIENCE_S)],
+                                 stdout=subprocess.PIPE, text=True)
+        fake.say("draining 0")
+        out, _ = waits.communicate(timeout=PATIENCE_S)
+        check(waits.returncode == 0 and "200" in out, out)
+
+
 def orrery_health_waits_for_no_server_that_dawdles(programs, folder):
     """One that says nothing, and one that sends a byte now and then for ever."""
     done = threading.Event()
@@ -318,5 +330,5 @@ def a_server_tells_its_ticks_and_that_it_drains(programs, folder):
 main([promtool_has_nothing_to_say_of_the_metrics, rules_and_configuration_are_valid_and_every_alert_fires_in_its_test,
       dashboard_and_rules_name_only_what_is_exported, a_prometheus_scrapes_it_and_its_alert_fires,
       a_prometheus_has_the_same_series_while_rooms_come_and_go, orrery_health_says_good_false_or_no_answer,
-      orrery_health_waits_for_no_server_that_dawdles,
+      orrery_health_waits_until_it_is_good, orrery_health_waits_for_no_server_that_dawdles,
       a_server_tells_its_ticks_and_that_it_drains])
