@@ -44,21 +44,26 @@ def twenty_bots_join_leave_and_come_back(programs, folder):
     check(code == 0 and report["result"] == "same", str(report))
 
 
+def thrown_out_by_a_stop(programs, server, clients, *options):
+    """Ends the server once so many bots play; what they print."""
+    swarm = subprocess.Popen([programs.orrery, "swarm", *options, "--clients", str(clients), "--join-within-s", "0", "--stay-s", "0",
+                              "--status-every-s", "0.2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        for line in swarm.stdout:
+            if values(line)["playing"] == str(clients):
+                break
+        check(server.stop() == 0, "SIGTERM does not end the server with 0")
+        out, errors = swarm.communicate(timeout=30)
+    finally:
+        swarm.kill()
+    check(swarm.returncode == 1 and f"{clients} bots were thrown out" in errors, f"{swarm.returncode}: {out}{errors}")
+    return out
+
+
 def a_server_that_ends_throws_bots_out(programs, folder):
     key = key_file(folder, "key")
     with Server(programs, os.path.join(folder, "rec"), "--key-file", key) as server:
-        swarm = subprocess.Popen([programs.orrery, "swarm", server.address, "--clients", "4", "--seconds", "6", "--key-file",
-                                  key, "--join-within-s", "0", "--stay-s", "0", "--away-s", "0.2",
-                                  "--status-every-s", "0.2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        try:
-            for line in swarm.stdout:
-                if values(line)["playing"] == "4":
-                    break
-            check(server.stop() == 0, "SIGTERM does not end the server with 0")
-            out, errors = swarm.communicate(timeout=30)
-        finally:
-            swarm.kill()
-    check(swarm.returncode == 1 and "4 bots were thrown out" in errors, f"{swarm.returncode}: {out}{errors}")
+        out = thrown_out_by_a_stop(programs, server, 4, server.address, "--seconds", "6", "--key-file", key, "--away-s", "0.2")
     check('disconnected count=4 reason="the server stopped"' in out.splitlines(), out)
     check(any(line.startswith("refused ") and "nothing listens at " + server.address in line for line in out.splitlines()), out)
     summary = values(out.splitlines()[-1])
@@ -200,18 +205,7 @@ def bots_over_web_sockets_say_why_they_are_not_let_in(programs, folder):
         refused(web, "--key-file", key, "--token-server", web, code=1, reason="(close code 4008)")
         refused(web, code=1, reason="POST /token: 403 Forbidden: ")
         refused(server.facts["health"], "--key-file", key, *names, code=1, reason="GET /play: 404 Not Found")
-        swarm = subprocess.Popen([programs.orrery, "swarm", web, "--ws", "--clients", "2", "--seconds", "1", "--key-file", key, *names,
-                                  "--join-within-s", "0", "--stay-s", "0", "--away-s", "10", "--status-every-s", "0.2"],
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        try:
-            for line in swarm.stdout:
-                if values(line)["playing"] == "2":
-                    break
-            check(server.stop() == 0, "SIGTERM does not end the server with 0")
-            out, errors = swarm.communicate(timeout=30)
-        finally:
-            swarm.kill()
-        check(swarm.returncode == 1 and "2 bots were thrown out" in errors, f"{swarm.returncode}: {out}{errors}")
+        out = thrown_out_by_a_stop(programs, server, 2, web, "--ws", "--seconds", "1", "--key-file", key, *names, "--away-s", "10")
         check('disconnected count=2 reason="the server stopped (close code 4103)"' in out.splitlines(), out)
     refused(web, code=3, reason="nothing listens at " + web, errors="the address that it prints as http=")
     keys = ["--key-file", key, *names]
